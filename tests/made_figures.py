@@ -7,6 +7,7 @@ from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import save_model
 from mnlearn.models.markov_network import markov_network
 from mnlearn_studies.records.kinds.structures import write_structure
+from mnlearn_studies.report.figures import OF_STUDIES
 from mnlearn_studies.report.figures.canvas import Material
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.published import COLUMNS, tidy_scores
@@ -21,17 +22,6 @@ PRODUCTS = [
     {"kind": "scatter", "x": SCORE["trees"], "y": SCORE["dtsl"]},
     {"kind": "scatter", "x": SCORE["trees"], "y": SCORE["dtsl"], "linear": True, "width": "page"},
     {
-        "kind": "accuracy_time",
-        "baseline": SCORE["atomic"],
-        "relative": True,
-        "series": [
-            {"head": m, "score": SCORE[m], "seconds": {"method": m, "quantity": "seconds_learn"}}
-            for m in ("dtsl", "trees")
-        ],
-    },
-    {"kind": "variants", "method": "dtsl"},
-    {"kind": "critical_difference", "columns": list(SCORE.values())},
-    {
         "kind": "pareto",
         "series": [
             {"head": m, "score": SCORE[m], "seconds": {"method": m, "quantity": "seconds_learn"}}
@@ -39,20 +29,9 @@ PRODUCTS = [
         ],
     },
     {"kind": "reproduction", "a": SCORE["dtsl"], "b": SCORE["trees"], "relative": True},
-    {
-        "kind": "distances",
-        "series": [{"head": m, "source": SCORE[m]} for m in ("dtsl", "atomic")],
-        "published": [SCORE["trees"]],
-    },
     {"kind": "structure", "dataset": "d0", "method": "dtsl", "max_edges": 8},
     {
         "kind": "differences",
-        "quantity": "cmll",
-        "panels": [{"method": "dtsl", "reference": SCORE["trees"]}],
-        "variants": [{"name": v, "head": v} for v in ("default", "prune")],
-    },
-    {
-        "kind": "conversion_loss",
         "quantity": "cmll",
         "panels": [{"method": "dtsl", "reference": SCORE["trees"]}],
         "variants": [{"name": v, "head": v} for v in ("default", "prune")],
@@ -75,23 +54,7 @@ PRODUCTS = [
             }
         ],
     },
-    {
-        "kind": "learning_curves",
-        "panels": ["alarm", "traffic"],
-        "series": [
-            {"head": "LEM", "method": "lem", "quantity": "ll"},
-            {"head": "grouped", "method": "lem", "quantity": "ll", "instead": {"alarm": "b"}},
-            {"head": "DL", "method": "dl", "quantity": "ll", "dashed": True, "may_leave": True},
-        ],
-        "axes": {"study": "lem", "table": 2},
-        "times": {
-            "study": "lem",
-            "table": "2f",
-            "size": 1000,
-            "methods": [{"head": m.upper(), "method": m, "published": m} for m in ("dl", "lem")],
-        },
-        "limit": 1440,
-    },
+    *({"kind": kind} for kind in OF_STUDIES),
 ]
 for number, product in enumerate(PRODUCTS):
     product |= {"name": f"f{number}", "caption": ""}
@@ -112,6 +75,13 @@ def scores():
             rows += [
                 ("s", dataset, "dtsl", variant, q, value, None) for q in ("cmll", "validation")
             ]
+    # What the figures of single studies show.
+    for dataset in DATASETS:
+        for k, method in enumerate(("dn_tree", "gssl", "l1", "blm", "dn_lr")):
+            values = {"cmll": -3.0 - k, "pll": -4.0 - k, "seconds_learn": 1.0 + k}
+            rows += [("s", dataset, method, "", q, v, 0.05) for q, v in values.items()]
+        for method in ("variants_tree", "variants_lr"):
+            rows.append(("s", dataset, method, "mode-one", "pll", -9.0, None))
     columns = ["study", "dataset", "method", "variant", "quantity", "value", "stderr"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -129,7 +99,7 @@ def record(network, folder):
     """Record the structure of a network as that of `dtsl` on `d0`."""
     save_model(network, folder / "model.npz")
     identity = {"study": "s", "dataset": "d0", "method": "dtsl"}
-    write_structure(folder / "model.npz", identity, folder / "d0" / "dtsl.json")
+    write_structure(folder / "model.npz", identity, folder / "d0" / "dtsl@0.json")
 
 
 def material(structures, frame=None, truths=None):

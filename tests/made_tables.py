@@ -7,7 +7,9 @@ import pandas as pd
 
 from mnlearn_studies.report import tables
 from mnlearn_studies.report.tables.formats import to_csv
+from mnlearn_studies.report.tables.table import Material, mark_stale
 from mnlearn_studies.study.definition import Study
+from mnlearn_studies.study.published import tidy_scores
 
 LABELS = {"nltcs": "NLTCS", "msnbc": "MSNBC", "msweb": "MSWeb"}
 
@@ -25,6 +27,12 @@ def make(kind, scores, printed, stale=frozenset(), **options):
     return tables.make_table(
         Study("s", content), product, scores, printed, labels=LABELS, stale=stale
     )
+
+
+def made_by(tabulate, scores, printed, stale=frozenset(), labels=LABELS, **options):
+    """Return the table that the function of a study makes."""
+    material = Material("s", tidy_scores(scores), printed, labels)
+    return mark_stale(tabulate(material, **options), stale)
 
 
 def texts(table):

@@ -8,7 +8,6 @@ from made_figures import BY_KIND, material
 from made_tables import COMPARE, COMPARE_SCORES, make, scores_of
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.registry import registry_path
-from mnlearn_studies.report import figures, tables
 from mnlearn_studies.report.figures import draw
 from mnlearn_studies.report.study_products import check_products
 from mnlearn_studies.study.mentions import check_methods
@@ -18,8 +17,6 @@ STUDIES = sorted(p.stem for p in (registry_path().parent / "studies").glob("*.ya
 FIRST = {"name": "first", "method": "a", "quantity": "cmll"}
 RATIO = {"name": "ratio", "over": ["first", "first"]}
 MINUS = {"name": "less", "minus": ["first", "ratio"]}
-PLACE = {"study": "gssl", "table": 2}
-SETTINGS = [{"name": "n", "head": "n", "quantity": "chosen_n"}]
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -37,7 +34,6 @@ def test_no_figure_takes_an_option_that_its_kind_does_not_read(kind, tmp_path):
     ("kind", "options", "sentence"),
     [
         ("compare", {**COMPARE, "decimal": 1}, ": no option 'decimal'; did you mean 'decimals'?"),
-        ("sizes", {"method": "a", "x": 1}, ": no option 'x'; expected one of name, kind, title, "),
         ("compare", {"columns": [{**FIRST, "haed": "A"}]}, ", column first: no option 'haed'; did"),
         ("compare", {}, ": expected the key 'columns'."),
         ("compare", {"columns": []}, ", columns: expected a list of mappings, got []."),
@@ -106,8 +102,6 @@ def test_no_figure_takes_an_option_that_its_kind_does_not_read(kind, tmp_path):
             {"columns": 3 * [{**FIRST, "head": "A"}], "level": 5},
             ", level: expected a number be",
         ),
-        ("times", {}, ": expected the key 'method'."),
-        ("times", {"method": "a", "published": PLACE}, ", published: expected the key 'method'."),
         ("variants", {}, ": expected the key 'method'."),
         (
             "variants_by_dataset",
@@ -120,21 +114,9 @@ def test_no_figure_takes_an_option_that_its_kind_does_not_read(kind, tmp_path):
             {"published": [{"study": "gssl"}]},
             ", published 1: expected the key 'table'.",
         ),
-        (
-            "averages",
-            {"method": "a", "quantity": "pll", "parameters": [{"head": "p", "values": [{}]}]},
-            ", parameter p, value 1: expected the key 'name'.",
-        ),
-        (
-            "choices",
-            {
-                "method": "a",
-                "settings": SETTINGS,
-                "without": {},
-                "counted": {"name": "m", "values": [1]},
-            },
-            ", counted, name: expected one of n.",
-        ),
+        ("gssl.choices", {"method": "a"}, ": no option 'method'; expected one of name, kind, cap"),
+        ("compare", {"columns": [FIRST], "title": 3}, ", title: expected a text, got 3."),
+        ("compare", {"columns": [FIRST], "datasets": ["A"]}, ", dataset 1: expected a name of lo"),
     ],
 )
 def test_wrong_options_of_tables(published, kind, options, sentence):
@@ -146,21 +128,16 @@ def test_wrong_options_of_tables(published, kind, options, sentence):
 @pytest.mark.parametrize(
     ("kind", "way", "value", "sentence"),
     [
-        ("accuracy_time", ("series", 0, "score"), None, ", series dtsl: expected the key 'score'."),
-        ("accuracy_time", ("relative",), 1, ", relative: expected true or false, got 1."),
+        ("pareto", ("series", 0, "score"), None, ", series dtsl: expected the key 'score'."),
+        ("reproduction", ("relative",), 1, ", relative: expected true or false, got 1."),
         (
             "pareto",
             ("series", 1, "seconds", "quantity"),
             None,
             ", series trees, seconds: expected ",
         ),
-        ("distances", ("series", 0, "head"), None, ", series 1: expected the key 'head'."),
-        (
-            "distances",
-            ("published", 0, "study"),
-            "gssl",
-            ", published TREES: expected the key 'tab",
-        ),
+        ("query_curves", ("series", 0, "head"), None, ", series 1: expected the key 'head'."),
+        ("scatter", ("x", "study"), "gssl", ", x: expected the key 'table'."),
         ("scatter", ("x", "metod"), "a", ", x: no option 'metod'; did you mean 'method'?"),
         ("scatter", ("width",), "wall", ", width: expected one of column, page, got 'wall'."),
         ("differences", ("linear",), 0, ", linear: expected a number above 0, got 0."),
@@ -170,7 +147,7 @@ def test_wrong_options_of_tables(published, kind, options, sentence):
             "a",
             ", panel 1, reference: expected a mapping",
         ),
-        ("variants", ("quantity",), 3, ", quantity: expected a text, got 3."),
+        ("differences", ("quantity",), 3, ", quantity: expected a text, got 3."),
         (
             "structure",
             ("max_edges",),
@@ -178,18 +155,8 @@ def test_wrong_options_of_tables(published, kind, options, sentence):
             ", max_edges: expected a whole number from 0, got 'al",
         ),
         ("structure", ("dataset",), None, ": expected the key 'dataset'."),
-        (
-            "learning_curves",
-            ("times", "size"),
-            "big",
-            ", times, size: expected a whole number from",
-        ),
-        (
-            "critical_difference",
-            ("level",),
-            10**400,
-            ", level: expected a number between 0 and 1, ",
-        ),
+        ("query_curves", ("percentages",), [-1], ", percentages: expected a list of whole numbe"),
+        ("differences", ("linear",), 10**400, ", linear: expected a number above 0, got 1000000"),
     ],
 )
 def test_wrong_options_of_figures(tmp_path, kind, way, value, sentence):
@@ -215,9 +182,3 @@ def test_a_structure_is_of_a_dataset_and_a_method(key):
     del figure[key]
     with pytest.raises(InputError, match=rf"^study s, figure f: expected the key '{key}'\.$"):
         check_methods("s", {**TINY, "figures": [figure]})
-
-
-def test_common_options_are_not_those_of_a_kind():
-    for kinds in (tables.KINDS, figures.KINDS):
-        for kind in kinds.values():
-            assert not {"name", "id", "kind", "caption", "title", "datasets"} & set(kind.options)

@@ -107,7 +107,8 @@ def test_a_published_source_has_numbers(changes, problem):
         ("compare", "ll_annealed", ("cells", "likelihoods")),
         ("compare", "kl_to_acmn", ("cells", "divergences")),
         ("paired", "pll", ("cells", "paired")),
-        ("training_times", None, ("cells", "times")),
+        ("lem.times", None, ("cells", "times")),
+        ("lem.units", None, ("cells", "likelihoods")),
     ],
 )
 def test_kinds_of_records_that_a_table_shows(kind, quantity, kinds):

@@ -1,23 +1,18 @@
 """Entries of a study's lists of tables, figures and claims: their kinds, options and datasets."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import pandas as pd
 
 from mnlearn.runtime.errors import InputError
-from mnlearn_studies.report.options import ANYTHING, Keys, Options, check_options
+from mnlearn_studies.study.content import Product
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.reading import Part, place_name, read
 
 Labels = Mapping[str, str]
-# Options of every table and figure; the schema of studies says what they have to be.
-PRODUCT: Keys = dict.fromkeys(("name", "kind", "title", "caption", "datasets"), ANYTHING)
-
-
-class _HasOptions(Protocol):
-    @property
-    def options(self) -> Keys: ...
+# An entry as the YAML file has it.
+Options = Mapping[str, Any]
 
 
 def chosen_products(study: Study, list_name: str, only: list[str] | None) -> list[dict[str, Any]]:
@@ -36,39 +31,6 @@ def chosen_products(study: Study, list_name: str, only: list[str] | None) -> lis
                 f"study {study.name}, {list_name}: no {name!r}; there are {', '.join(names)}."
             )
     return [product for product in products if only is None or product["name"] in only]
-
-
-def check_entry(
-    study: Study, list_name: str, entry: Options, kinds: Mapping[str, _HasOptions], common: Keys
-) -> None:
-    """Refuse an entry of an unknown kind, or with options that its kind does not read.
-
-    Parameters
-    ----------
-    study : Study
-        The study.
-    list_name : {"tables", "figures", "claims"}
-        The list that the entry is in.
-    entry : mapping
-        The entry.
-    kinds : mapping
-        All kinds of the list by name.
-    common : mapping of str to Form
-        The options of every entry of the list.
-
-    Raises
-    ------
-    InputError
-        See `options.check_options`; or the kind is unknown.
-    """
-    if entry["kind"] not in kinds:
-        name = entry.get("name", entry.get("id"))
-        raise InputError(
-            f"study {study.name}, {list_name}, {name}: kind {entry['kind']!r} is none of "
-            f"{', '.join(kinds)}."
-        )
-    known = {**common, **kinds[entry["kind"]].options}
-    check_options(entry, known, place_name(study.name, list_name, entry))
 
 
 def read_entry(
@@ -98,20 +60,7 @@ def read_entry(
     return read(kinds[entry["kind"]], entry, place)
 
 
-def option(entry: Options, key: str, where: str) -> Any:
-    """Return an option of an entry.
-
-    Raises
-    ------
-    InputError
-        The entry lacks it; `where` names the entry in the sentence.
-    """
-    if key not in entry:
-        raise InputError(f"{where}: expected the key {key!r}.")
-    return entry[key]
-
-
-def shown_labels(entry: Options, labels: Labels, where: str) -> Labels:
+def shown_labels(entry: Product, labels: Labels, where: str) -> Labels:
     """Return the labels of the datasets that an entry shows: all, or those of its `datasets`.
 
     Raises
@@ -119,12 +68,12 @@ def shown_labels(entry: Options, labels: Labels, where: str) -> Labels:
     InputError
         The entry names a dataset that has no label; `where` names the entry in the sentence.
     """
-    if "datasets" not in entry:
+    if entry.datasets is None:
         return labels
-    for dataset in entry["datasets"]:
+    for dataset in entry.datasets:
         if dataset not in labels:
-            raise InputError(f"{where}, datasets: no {dataset!r} in the study.")
-    return {dataset: label for dataset, label in labels.items() if dataset in entry["datasets"]}
+            raise InputError(f"no {dataset!r} in the study.", where=f"{where}, datasets")
+    return {dataset: label for dataset, label in labels.items() if dataset in entry.datasets}
 
 
 def list_scored(scores: pd.DataFrame, labels: Labels) -> list[str]:

@@ -1,5 +1,6 @@
 """What a study's scores show, written to its folder: tables, figures, claims."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -11,7 +12,7 @@ from mnlearn_studies.plan.configuration import configuration, find_study, plan_o
 from mnlearn_studies.records.gather import read_scores
 from mnlearn_studies.report import claims, figures, tables
 from mnlearn_studies.report.claims.rendering import Claim
-from mnlearn_studies.report.products import PRODUCT, check_entry, read_entry
+from mnlearn_studies.report.products import read_entry
 from mnlearn_studies.report.tables.table import Table
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.folders import results_folder
@@ -29,17 +30,17 @@ def check_products(name: str) -> None:
     Raises
     ------
     InputError
-        See `report.products.check_entry`.
+        See `report.products.read_entry`.
     """
     study = find_study(name)
-    for list_name, kinds, common in (
-        ("tables", tables.KINDS, tables.COMMON),
-        ("figures", figures.KINDS, PRODUCT),
-    ):
+    kinds: dict[str, Mapping[str, type]] = {
+        "tables": tables.KINDS,
+        "figures": figures.KINDS,
+        "claims": claims.KINDS,
+    }
+    for list_name, of_list in kinds.items():
         for entry in study.content[list_name]:
-            check_entry(study, list_name, entry, kinds, common)
-    for entry in study.content["claims"]:
-        read_entry(study, "claims", entry, claims.KINDS)
+            read_entry(study, list_name, entry, of_list)
 
 
 def study_tables(name: str, only: list[str] | None = None) -> list[Table]:

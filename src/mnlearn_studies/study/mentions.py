@@ -39,7 +39,11 @@ _QUANTITIES_OF = {
     "likelihoods": r"ll_|converged_beliefs$|milliseconds_|n_circuit_edges$|treewidth",
 }
 # Tables of these kinds name no quantities of such records.
-_KINDS_OF = {"times": ("times",), "training_times": ("times",), "paired": ("paired",)}
+_KINDS_OF = {
+    "lem.times": ("times",),
+    "lem.units": ("likelihoods",),
+    "paired": ("paired",),
+}
 
 
 def check_methods(name: str, content: Mapping[str, Any]) -> None:

@@ -92,7 +92,7 @@ def read(
     for field in dataclasses.fields(cls):  # type: ignore[arg-type]
         if field.name in given:
             values[field.name] = _value(forms[field.name], given[field.name], where, field.name)
-        elif field.default is dataclasses.MISSING:
+        elif field.default is field.default_factory is dataclasses.MISSING:
             raise InputError(f"expected the key {field.name!r}.", where=where)
     part = cls(**values)
     if hasattr(part, "check"):
@@ -132,7 +132,9 @@ def _fits(form: Any, value: Any) -> bool:
     if origin in (tuple, list):
         if not isinstance(value, list) or (form == Pair and len(value) != 2):
             return False
-        return (bool(value) or origin is list) and all(_fits(args[0], item) for item in value)
+        return (bool(value) or origin is list) and all(
+            _fits(_type(args[0]), item) for item in value
+        )
     if origin is Mapping:
         return isinstance(value, Mapping) and all(_fits(args[1], v) for v in value.values())
     if form in (int, float):
@@ -142,6 +144,11 @@ def _fits(form: Any, value: Any) -> bool:
     if form in (str, bool):
         return isinstance(value, form)
     return isinstance(value, Mapping) if dataclasses.is_dataclass(form) else True
+
+
+def _type(form: Any) -> Any:
+    """Return the type of a form without its limits, which are those of each item of a list."""
+    return get_args(form)[0] if get_origin(form) is Annotated else form
 
 
 def _words(form: Any) -> str:
@@ -157,7 +164,7 @@ def _words(form: Any) -> str:
         if form == Pair:
             return "a list of two names"
         listed = "lists of names" if get_origin(args[0]) is tuple else "mappings"
-        return f"a list of {_LISTED.get(args[0], listed)}"
+        return f"a list of {_LISTED.get(_type(args[0]), listed)}"
     if origin is Mapping:
         return f"a mapping of names to {_LISTED.get(args[1], 'values')}"
     return _WORDS.get(form, "a mapping")
@@ -173,7 +180,7 @@ def _made(form: Any, value: Any, where: str, key: str) -> Any:
     if origin in (tuple, list):
         names = [part_name(key, number, item) for number, item in enumerate(value, start=1)]
         return tuple(
-            _made(args[0], item, where, name) for name, item in zip(names, value, strict=True)
+            _value(args[0], item, where, name) for name, item in zip(names, value, strict=True)
         )
     if dataclasses.is_dataclass(form):
         return read(cast(type, form), value, f"{where}, {key}")

@@ -9,9 +9,10 @@ import pytest
 from made_figures import BY_KIND, DATASETS, material, scores
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.report.figures import draw
-from mnlearn_studies.report.figures.ranges import visible_range
+from mnlearn_studies.report.figures.canvas import visible_range
+from mnlearn_studies.report.figures.of_lem import CurveSeries, draw_learning_curves
 from mnlearn_studies.study.definition import Study
-from mnlearn_studies.study.published import load_published
+from mnlearn_studies.study.published import Source, load_published
 
 
 def test_query_curves_have_a_panel_per_dataset_and_a_line_per_method(structures):
@@ -79,8 +80,8 @@ def test_a_line_that_may_leave_does_not_set_the_limits():
 def learning_curves(structures, far=-13.5):
     """Draw curves of two methods over two sizes and folds; `far` is what DL has at 100 examples."""
     values = {
-        ("alarm", "lem"): {100: (-12.0, -13.0), 1000: (-10.0, -10.0)},
-        ("b", "lem"): {100: (-11.0, -11.0), 1000: (-9.5, -9.5)},
+        ("alarm", "lem_paper"): {100: (-12.0, -13.0), 1000: (-10.0, -10.0)},
+        ("b", "lem_paper"): {100: (-11.0, -11.0), 1000: (-9.5, -9.5)},
         ("alarm", "dl"): {100: (far, far), 1000: (-11.0, -11.5)},
     }
     rows = [
@@ -89,8 +90,8 @@ def learning_curves(structures, far=-13.5):
         for size, found in of.items()
         for k, value in enumerate(found)
     ]
-    rows.append(("s", "alarm-n1000-f0", "lem", "", "seconds_learn", 1.5, None))
-    rows.append(("s", "alarm-n1000-f0", "lem", "", "n_vars", 148.0, None))
+    rows.append(("s", "alarm-n10000-f0", "lem_paper", "", "seconds_learn", 1.5, None))
+    rows.append(("s", "alarm-n10000-f0", "lem_paper", "", "n_vars", 148.0, None))
     frame = pd.DataFrame(rows, columns=scores().columns)
     labels = {"alarm": "Alarm", "traffic": "Traffic"}
     made = dataclasses.replace(
@@ -99,7 +100,12 @@ def learning_curves(structures, far=-13.5):
         published=load_published(),
         labels=labels,
     )
-    return draw(made, BY_KIND["learning_curves"])
+    series = (
+        CurveSeries("LEM", Source("lem_paper", "ll"), 0),
+        CurveSeries("grouped", Source("lem_paper", "ll"), 1, instead={"alarm": "b"}),
+        CurveSeries("DL", Source("dl", "ll"), 2, dashed=True, may_leave=True),
+    )
+    return draw_learning_curves(made, ("alarm", "traffic"), series)
 
 
 def test_learning_curves_have_means_spread_both_units_and_the_published_axis(structures):

@@ -1,53 +1,54 @@
-"""Figures of kind `distances`: where the marks lie."""
+"""Figures of studies whose marks are compared with those of others: where the marks lie."""
 
 import dataclasses
 
+import pandas as pd
 import pytest
 
-from made_figures import DATASETS, SCORE, material, scores
+from made_figures import DATASETS, NO_PUBLISHED, SCORE, material, scores
 from mnlearn_studies.report.figures import draw
+from mnlearn_studies.report.figures.of_frontier import draw_distances
 
 
-def marks(product, frame):
-    """Return (per cent, row) of the marks of each series, and the names of the rows."""
-    figure = draw(dataclasses.replace(material(None), scores=frame), product)
+def marks(ours, published):
+    """Return (per cent, row) of the marks, and the names of the rows.
+
+    ours, published : log-likelihoods by method, of all datasets or by dataset.
+    """
+
+    def of(values):
+        return values if isinstance(values, dict) else dict.fromkeys(DATASETS, values)
+
+    frame = pd.DataFrame(
+        [("s", d, m, "", "ll", v, None) for m, by in ours.items() for d, v in of(by).items()],
+        columns=scores().columns,
+    )
+    printed = pd.DataFrame(
+        [
+            ("later", "ll", d, m, "ll", v, "", str(v), 1)
+            for m, by in published.items()
+            for d, v in of(by).items()
+        ],
+        columns=NO_PUBLISHED.columns,
+    )
+    figure = draw_distances(dataclasses.replace(material(None, frame), published=printed))
     (ax,) = figure.axes
     names = [label.get_text() for label in ax.get_yticklabels()]
     return [collection.get_offsets().tolist() for collection in ax.collections], names
 
 
 def test_marks_are_per_cent_of_the_best_published_score():
-    frame = scores()[["dataset", "method", "variant", "quantity", "value", "stderr"]]
-    product = {
-        "kind": "distances",
-        "name": "f",
-        "caption": "",
-        "shown": 20.0,
-        "series": [
-            {"head": "ours", "source": SCORE["dtsl"]},
-            {"head": "base", "source": SCORE["atomic"]},
-        ],
-        "published": [SCORE["trees"], SCORE["atomic"]],
-    }
-    (ours, _, _, far), names = marks(product, frame)
+    of_methods = {"hclt": -10.0, "acmn": -14.0}
+    (hclt, _, _, far), names = marks(of_methods, {"learnspn": -12.0, "prometheus": -10.2})
     assert names == list(DATASETS.values())
-    # DTSL scores -b, trees -1.02 b and atomic -1.4 b: the trees are the best published.
-    assert ours == [[pytest.approx(100 * 0.02 / 1.02), row] for row in range(len(DATASETS))]
+    assert hclt == [[pytest.approx(100 * 0.2 / 10.2), row] for row in range(len(DATASETS))]
     # 37 per cent below is beyond the edge of the figure.
-    assert far == [[-20.0, row] for row in range(len(DATASETS))]
+    assert far == [[-8.0, row] for row in range(len(DATASETS))]
 
 
 def test_a_dataset_without_a_published_score_has_no_row():
-    frame = scores()[["dataset", "method", "variant", "quantity", "value", "stderr"]]
-    frame = frame[(frame["method"] != "trees") | (frame["dataset"] != "d3")]
-    product = {
-        "kind": "distances",
-        "name": "f",
-        "caption": "",
-        "series": [{"head": "ours", "source": SCORE["dtsl"]}],
-        "published": [SCORE["trees"]],
-    }
-    _, names = marks(product, frame)
+    published = {d: -3.0 for d in DATASETS if d != "d3"}
+    _, names = marks({"acmn": -3.1}, {"hclt": published})
     assert names == [label for name, label in DATASETS.items() if name != "d3"]
 
 

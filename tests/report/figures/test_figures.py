@@ -13,7 +13,8 @@ from mnlearn.runtime.errors import InputError
 from mnlearn_studies.report import figures
 from mnlearn_studies.report.figures import draw, write_figures
 from mnlearn_studies.report.figures.canvas import NOTHING
-from mnlearn_studies.report.figures.critical_difference import find_runs
+from mnlearn_studies.report.figures.of_dn2mn import PANELS, VARIANTS
+from mnlearn_studies.report.figures.of_gssl import find_runs
 
 
 def test_every_kind_is_tried_here():
@@ -80,15 +81,15 @@ def test_sizes_in_inches(structures):
 
 
 def test_unknown_kinds_and_missing_options_are_named(structures):
-    with pytest.raises(InputError, match="study s, figures, x: kind 'pie' is none of scatter"):
-        draw(material(structures), {"name": "x", "kind": "pie"})
+    with pytest.raises(InputError, match="study s, figure x: kind 'pie' is none of scatter"):
+        draw(material(structures), {"name": "x", "kind": "pie", "caption": ""})
     with pytest.raises(InputError, match="study s, figure x: expected the key 'x'"):
-        draw(material(structures), {"name": "x", "kind": "scatter"})
+        draw(material(structures), {"name": "x", "kind": "scatter", "caption": ""})
 
 
 def test_drawing_leaves_the_settings_of_matplotlib_alone(structures):
     before = dict(mpl.rcParams)
-    render(draw(material(structures), BY_KIND["variants"]))
+    render(draw(material(structures), BY_KIND["dtsl.conversions"]))
     assert dict(mpl.rcParams) == before
 
 
@@ -109,36 +110,35 @@ def conversions(losses, n_vars, base=-40.0):
     """Scores of a source network and of conversions with the losses given, by dataset."""
     rows = []
     for dataset, of_variant in losses.items():
-        rows.append(("s", dataset, "dn", "", "pll", base, None))
+        rows.append(("s", dataset, "dn_tree", "", "pll", base, None))
         for variant, loss in of_variant.items():
-            rows.append(("s", dataset, "mn", variant, "pll", base - loss * n_vars[dataset], None))
+            rows.append(
+                ("s", dataset, "variants_tree", variant, "pll", base - loss * n_vars[dataset], None)
+            )
     columns = ["study", "dataset", "method", "variant", "quantity", "value", "stderr"]
     return pd.DataFrame(rows, columns=columns)
 
 
 def test_conversion_loss_draws_the_losses_over_the_largest_of_each_cluster(structures):
+    a, b, c = (variant.name for variant in VARIANTS[:3])
     losses = {
-        "d0": {"a": 0.0132, "b": 0.0042, "c": -0.0025},
-        "d1": {"a": 0.0052, "b": 0.0171, "c": -0.0001},
+        "d0": {a: 0.0132, b: 0.0042, c: -0.0025},
+        "d1": {a: 0.0052, b: 0.0171, c: -0.0001},
         # Every conversion is better than its source.
-        "d2": {"a": -0.0020, "b": -0.0010, "c": -0.0040},
+        "d2": {a: -0.0020, b: -0.0010, c: -0.0040},
         # One conversion has not been scored.
-        "d3": {"a": 0.00041, "c": 0.00017},
+        "d3": {a: 0.00041, c: 0.00017},
     }
     n_vars = {"d0": 16, "d1": 17, "d2": 64, "d3": 69}
     printed = pd.DataFrame(
         [("p", "1", d, "", "n_vars", n, "", str(n), 0) for d, n in n_vars.items()],
         columns=NO_PUBLISHED.columns,
     )
-    product = {
-        "name": "x",
-        "kind": "conversion_loss",
-        "panels": [{"method": "mn", "reference": {"method": "dn", "quantity": "pll"}}],
-        "variants": [{"name": v, "head": v} for v in "abc"],
-    }
     base = material(structures, conversions(losses, n_vars))
-    figure = draw(dataclasses.replace(base, published=printed), product)
-    (ax,) = figure.axes
+    figure = draw(dataclasses.replace(base, published=printed), BY_KIND["dn2mn.conversion_loss"])
+    ax, other = figure.axes
+    assert [one.get_title("left") for one in (ax, other)] == [panel.head for panel in PANELS]
+    assert not other.patches
     scales = {"d0": 0.0132, "d1": 0.0171, "d2": 0.0040, "d3": 0.00041}
     expected = [loss / scales[d] for d, of in losses.items() for loss in of.values()]
     assert [bar.get_height() for bar in ax.patches] == pytest.approx(expected)

@@ -1,9 +1,14 @@
-"""Tables of variants, effects, values, times, sizes, datasets and edge limits."""
+"""Tables of variants, effects, values, datasets and edge limits."""
 
 import pytest
 
-from made_tables import COMPARE_SCORES, LABELS, bold, make, parsed, scores_of, texts
+from made_tables import COMPARE_SCORES, LABELS, bold, made_by, make, parsed, scores_of, texts
 from mnlearn.runtime.errors import InputError
+from mnlearn_studies.report.tables.of_gssl import (
+    Value,
+    tabulate_cmll_by_value,
+    tabulate_effects,
+)
 
 VARIANT_SCORES = [
     (dataset, "dtsl", variant, quantity, value)
@@ -38,16 +43,11 @@ def test_variants_by_dataset_mark_the_best_and_the_chosen(published):
     assert bold(table) == [[False, False, True, False], [False, True, True, False]]
 
 
-EFFECTS = [
-    {
-        "head": "size",
-        "values": [
-            {"name": "small", "head": "0.5 million", "variants": ["s1", "s2"]},
-            {"name": "large", "head": "5 million", "variants": ["l1", "l2"]},
-        ],
-    },
-    {"head": "threshold", "values": [{"name": "high", "head": "2", "variants": ["s2", "l2"]}]},
-]
+EFFECTS = (
+    Value("size", "small", "0.5 million", ("s1", "s2")),
+    Value("size", "large", "5 million", ("l1", "l2")),
+    Value("threshold", "high", "2", ("s2", "l2")),
+)
 
 
 def test_effects_are_per_cent_below_the_best_model_of_all(published):
@@ -59,9 +59,8 @@ def test_effects_are_per_cent_below_the_best_model_of_all(published):
     ]
     incomplete = [("msweb", "gssl", "s1", "validation", -3.0)]
     stale = {("msnbc", "gssl")}
-    table = make(
-        "effects", scores_of(rows + incomplete), published, stale, method="gssl", parameters=EFFECTS
-    )
+    scores = scores_of(rows + incomplete)
+    table = made_by(tabulate_effects, scores, published, stale, values=EFFECTS)
     assert texts(table) == [
         ["NLTCS", "best", "best", "best"],
         ["MSNBC", "2.00", "best", "2.00"],
@@ -84,45 +83,30 @@ def test_scores_by_value_are_of_the_models_that_validation_chooses(published):
     ]
     rows.append(("nltcs", "gssl", "", "cmll", -5.2))
     only_chosen = [("msnbc", "gssl", "", "cmll", -5.9), ("msnbc", "gssl", "s1", "validation", -6.0)]
-    printed = {"study": "gssl", "table": 2, "method": "gssl"}
-    options = {"method": "gssl", "parameters": EFFECTS, "published": printed}
-    table = make("scores_by_value", scores_of(rows + only_chosen), published, **options)
+    scores = scores_of(rows + only_chosen)
+    table = made_by(tabulate_cmll_by_value, scores, published, values=EFFECTS)
     assert texts(table) == [["NLTCS", "-5.20", "-5.30", "-5.20", "-5.30", "-5.175"]]
     assert bold(table) == [[False, True, False, True, False, False]]
-    del options["published"]
-    alone = make("scores_by_value", scores_of(rows), published, **options)
-    assert alone.columns == ("dataset", "chosen", "small", "large", "high")
+    assert table.columns == ("dataset", "chosen", "small", "large", "high", "published")
 
 
-def test_times_stand_beside_the_published_ones(published):
-    steps = ("seconds_structure", "seconds_weights", "seconds_learn")
-    rows = [
-        (d, "dtsl", "", q, v)
-        for d, values in {"nltcs": (0.5, 3.0, 3.5), "msnbc": (6.0, 4.3, 10.3)}.items()
-        for q, v in zip(steps, values, strict=True)
-    ]
-    where = {"study": "gssl", "table": 3, "method": "dtsl"}
-    table = make("times", scores_of(rows), published, method="dtsl", published=where)
-    nltcs = ["NLTCS", "0.500", "", "3.00", "3.50", "", "", "2", "5", "7", "2.00"]
-    assert texts(table)[0] == nltcs
-    assert texts(table)[1][-1] == "20.0"
-    assert texts(table)[2][0] == "geometric mean of 2"
-    assert float(texts(table)[2][-1]) == pytest.approx((2 * 20) ** 0.5, abs=0.01)
-    alone = make("times", scores_of(rows), published, method="dtsl")
-    assert len(alone.columns) == 7
-
-
-def test_sizes_tell_exact_matches(published):
-    rows = [
-        (d, "dtsl", "", q, v)
-        for d, values in {"nltcs": (2958, 2185, 6.1), "msnbc": (24532, 21435, 10.3)}.items()
-        for q, v in zip(("n_features_generated", "n_features", "mean_length"), values, strict=True)
-    ]
-    where = {"study": "gssl", "table": 4, "method": "dtsl"}
-    table = make("sizes", scores_of(rows), published, method="dtsl", published=where)
-    assert [row[-1] for row in texts(table)] == ["=", "+2"]
-    assert "1 exact matches of 2" in table.notes[-1]
+def test_ours_and_published_numbers_of_compared_columns_may_be_equal(published):
+    """Round numbers of ours as the paper prints them."""
+    generated = {"nltcs": 2958, "msnbc": 24532}
+    rows = [(d, "dtsl", "", "n_features_generated", v) for d, v in generated.items()]
+    columns = [
+        {"name": "ours", "method": "dtsl", "quantity": "n_features_generated"},
+        {"name": "theirs", "study": "gssl", "table": 4, "method": "dtsl",
+         "quantity": "n_features_generated"},
+        {"name": "difference", "minus": ["ours", "theirs"]},
+    ]  # fmt: skip
+    options = {"columns": columns, "decimals": 0, "matches": [["ours", "theirs"]]}
+    table = make("compare", scores_of(rows), published, **options)
+    assert [row[-1] for row in texts(table)] == ["+0", "+2"]
+    assert table.notes == ("ours: ours is equal to the published number on 1 of 2 datasets.",)
     assert [row["difference"] for row in parsed(table)] == ["0", "2"]
+    with pytest.raises(InputError, match="study s, table t: no column is named 'z'"):
+        make("compare", scores_of(rows), published, **{**options, "matches": [["ours", "z"]]})
 
 
 def test_datasets_stand_beside_the_printed_numbers(published):

@@ -2,10 +2,15 @@
 
 import pytest
 
-from made_tables import LABELS, bold, make, parsed, scores_of, texts
+from made_tables import LABELS, bold, made_by, make, parsed, scores_of, texts
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.registry import load_registry
 from mnlearn_studies.report import tables
+from mnlearn_studies.report.tables.of_gssl import (
+    Value,
+    tabulate_choices,
+    tabulate_weight_seconds,
+)
 from mnlearn_studies.study.definition import Study
 
 
@@ -122,20 +127,9 @@ def test_published_notes_name_the_datasets_together(published):
     assert table.notes[0].startswith("MSNBC, MSWeb, threshold 1: a feature is dropped")
 
 
-AVERAGES = {
-    "method": "gssl",
-    "quantity": "mean_seconds_weights",
-    "published": {"study": "gssl", "table": "text"},
-    "parameters": [
-        {
-            "head": "threshold",
-            "values": [
-                {"name": f"threshold_{t}", "head": str(t), "variants": [f"full-{t}", f"ones-{t}"]}
-                for t in (1, 2, 5)
-            ],
-        }
-    ],
-}
+AVERAGES = tuple(
+    Value("threshold", f"threshold_{t}", str(t), (f"full-{t}", f"ones-{t}")) for t in (1, 2, 5)
+)
 
 
 def test_averages_are_over_variants_and_complete_datasets(published):
@@ -144,7 +138,7 @@ def test_averages_are_over_variants_and_complete_datasets(published):
     # The second dataset counts only once it has every variant.
     more = [("msnbc", "gssl", v, "mean_seconds_weights", 100.0) for v in seconds]
     rows.append(("nltcs", "gssl", "ones-5", "mean_seconds_weights", 2.0))
-    table = make("averages", scores_of(rows + more), published, **AVERAGES)
+    table = made_by(tabulate_weight_seconds, scores_of(rows + more), published, values=AVERAGES)
     assert texts(table) == [
         ["threshold", "1", "6.00", "1.00", "414.83", "1.00", "2"],
         ["threshold", "2", "3.00", "0.50", "235.22", "0.57", "2"],
@@ -152,9 +146,9 @@ def test_averages_are_over_variants_and_complete_datasets(published):
     ]
     assert table.notes == ("Means over 1 datasets.",)
     rows += [*more, ("msnbc", "gssl", "ones-5", "mean_seconds_weights", 100.0)]
-    table = make("averages", scores_of(rows), published, **AVERAGES)
+    table = made_by(tabulate_weight_seconds, scores_of(rows), published, values=AVERAGES)
     assert texts(table)[0][2] == "53.00"
-    assert make("averages", scores_of(more), published, **AVERAGES).body == ()
+    assert made_by(tabulate_weight_seconds, scores_of(more), published, values=AVERAGES).body == ()
 
 
 def test_the_published_averages_leave_out_the_same_runs(published):
@@ -180,40 +174,34 @@ def test_choices_with_and_without_some_points(published):
         for d, score in (("nltcs", first), ("msnbc", second))
         for q, x in zip((*names, "validation"), (*values, score), strict=True)
     ]
-    words = {1: "ones", 0: "all"}
-    options = {
-        "method": "gssl",
-        "settings": [
-            {
-                "name": "start",
-                "head": "start",
-                "quantity": names[0],
-                "words": words,
-            },
-            {"name": "size", "head": "generated", "quantity": names[1]},
-            {"name": "threshold", "head": "threshold", "quantity": names[2]},
-        ],
-        "without": {"chosen_n_generated": 5000000, "chosen_threshold": 1},
-        "counted": {"name": "size", "values": [500000, 2000000, 5000000]},
-        "published": {"study": "gssl", "table": 5, "method": "gssl", "quantity": "n_generated"},
-    }
-    table = make("choices", scores_of(rows), published, **options)
+    table = made_by(tabulate_choices, scores_of(rows), published)
     assert texts(table) == [
-        ["NLTCS", "all", "5,000,000", "1", "-1.000", "ones", "2,000,000", "1", "-1.700"],
-        ["MSNBC", "all", "5,000,000", "2", "-2.000", "all", "5,000,000", "2", "-2.000"],
+        ["NLTCS", "all values", "5,000,000", "1", "-1.000", "ones", "2,000,000", "1", "-1.700"],
+        [
+            "MSNBC",
+            "all values",
+            "5,000,000",
+            "2",
+            "-2.000",
+            "all values",
+            "5,000,000",
+            "2",
+            "-2.000",
+        ],
         ["500,000 chosen on (published: 1)", "", "0", "", "", "", "0", "", ""],
+        ["1,000,000 chosen on (published: 0)", "", "0", "", "", "", "0", "", ""],
         ["2,000,000 chosen on (published: 1)", "", "0", "", "", "", "1", "", ""],
         ["5,000,000 chosen on (published: 0)", "", "2", "", "", "", "1", "", ""],
     ]
-    assert parsed(table)[0]["size_without"] == "2000000"
-    assert make("choices", scores_of([]), published, **options).body == ()
+    assert parsed(table)[0]["generated_without"] == "2000000"
+    assert made_by(tabulate_choices, scores_of([]), published).body == ()
 
 
 def test_numbers_of_the_traces_are_the_largest_of_the_points_that_count(published, tmp_path):
     head = "stage,lambda,merge,n_candidates\n"
     points = "0,0.5,or,40000\n0,1.0,or,30000\n0,2.0,or,20000\n0,1.0,and,35000\n"
     for dataset, text in {"msweb": points, "nltcs": "0,1.0,or,136\n", "msnbc": ""}.items():
-        path = tmp_path / dataset / "l1.csv"
+        path = tmp_path / dataset / "l1@0.csv"
         path.parent.mkdir()
         path.write_text(head + text)
     product = {

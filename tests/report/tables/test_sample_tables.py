@@ -1,18 +1,14 @@
 """Tables over samples of datasets, of invented scores: means over folds, units, learning times."""
 
-from made_tables import parsed, scores_of, texts
+from made_tables import made_by, parsed, scores_of, texts
+from mnlearn_studies.datasets.sample_names import base_of
 from mnlearn_studies.report import tables
+from mnlearn_studies.report.tables.of_lem import tabulate_times, tabulate_units
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.fold_means import with_means
+from mnlearn_studies.study.samples import list_means
 
 LABELS = {"alarm": "Alarm", "msnbc": "MSNBC", "traffic": "Traffic"}
-TIMES = {
-    "study": "lem",
-    "table": "2f",
-    "size": 100,
-    "unavailable": ["traffic"],
-    "methods": [{"head": m.upper(), "method": m, "published": m} for m in ("dl", "lem")],
-}
 
 
 def make(kind, rows, published, stale=frozenset(), **options):
@@ -49,16 +45,22 @@ def test_a_row_of_means_has_its_spread_and_is_stale_if_a_fold_is(published):
     assert [row.cells[1].stale for row in table.body] == [True, False]
 
 
+def of_samples(tabulate, rows, published, stale=frozenset(), **options):
+    """Return the table of a function of the study, with the means over folds marked as samples."""
+    scores = with_means(scores_of(rows))
+    marked = stale | {(of, m) for d, m in stale for of in (*list_means([d]), base_of(d))}
+    return made_by(tabulate, scores, published, marked, labels=LABELS, **options)
+
+
 def test_units_count_the_points_inside_the_published_axis(published):
     # Alarm: -30 to -14, MSNBC: -4.4 to -3; -12 nats are -17.3 bits and -3 nats -4.33 bits.
     rows = [
-        *folds("alarm", 100, "lem", "ll", -12.0, -12.0),
-        *folds("alarm", 1000, "lem", "ll", -9.0, -10.0),
-        *folds("msnbc", 100, "lem", "ll", -3.0, -3.0),
-        *folds("msnbc", 1000, "lem", "ll", -6.0, -6.0),
+        *folds("alarm", 100, "lem_paper", "ll", -12.0, -12.0),
+        *folds("alarm", 1000, "lem_paper", "ll", -9.0, -10.0),
+        *folds("msnbc", 100, "lem_paper", "ll", -3.0, -3.0),
+        *folds("msnbc", 1000, "lem_paper", "ll", -6.0, -6.0),
     ]
-    axes, series = {"study": "lem", "table": 2}, [{"method": "lem", "quantity": "ll"}]
-    table = make("units", rows, published, axes=axes, series=series, unavailable=["traffic"])
+    table = of_samples(tabulate_units, rows, published)
     assert texts(table)[0] == [
         *("Alarm", "-30", "-14", "2", "-12.0 to -9.5", "0", "-17.3 to -13.7", "1"),
     ]
@@ -69,44 +71,44 @@ def test_units_count_the_points_inside_the_published_axis(published):
 
 def test_means_are_stale_if_a_sample_is(published):
     rows = [
-        *folds("alarm", 100, "lem", "ll", -12.0, -12.0),
-        *folds("alarm", 100, "dl", "ll", -12.0, -12.0),
-        *folds("msnbc", 100, "lem", "ll", -3.0, -3.0),
+        *folds("alarm", 100, "lem_paper", "ll", -12.0, -12.0),
+        *folds("alarm", 100, "dl", "ll_beliefs", -12.0, -12.0),
+        *folds("msnbc", 100, "lem_paper", "ll", -3.0, -3.0),
     ]
-    axes = {"study": "lem", "table": 2}
-    series = [{"method": m, "quantity": "ll"} for m in ("lem", "dl")]
-    for method in ("lem", "dl"):
+    for method in ("lem_paper", "dl"):
         stale = {("alarm-n100-f0", method)}
-        table = make("units", rows, published, stale, axes=axes, series=series)
+        table = of_samples(tabulate_units, rows, published, stale)
         by_name = {row.cells[0].value: row.cells for row in table.body}
         assert [cell.stale for cell in by_name["alarm"]] == [False] * 3 + [True] * 5
         assert not any(cell.stale for cell in by_name["msnbc"])
     rows = [
-        *folds("alarm", 100, "lem", "n_vars", 148.0, 148.0),
-        ("alarm-n100-f0", "lem", "", "seconds_learn", 6.0),
+        *folds("alarm", 100, "lem_paper", "n_vars", 148.0, 148.0),
+        ("alarm-n100-f0", "lem_paper", "", "seconds_learn", 6.0),
     ]
-    stale = {("alarm-n100-f0", "lem")}
-    table = make("training_times", rows, published, stale, times=TIMES, limit=1440)
+    stale = {("alarm-n100-f0", "lem_paper")}
+    table = of_samples(tabulate_times, rows, published, stale, size=100)
     alarm = next(row.cells for row in table.body if row.cells[0].value == "alarm")
     assert [cell.value for cell in alarm if cell.stale] == [6.0, 910.0]
 
 
 def test_times_stand_beside_published_minutes(published):
     rows = [
-        *folds("alarm", 100, "lem", "n_vars", 148.0, 148.0),
-        ("alarm-n100-f0", "lem", "", "seconds_learn", 6.0),
+        *folds("alarm", 100, "lem_paper", "n_vars", 148.0, 148.0),
+        ("alarm-n100-f0", "lem_paper", "", "seconds_learn", 6.0),
         ("alarm-n100-f0", "dl", "", "seconds_learn", 36.0),
         # Another size, which the table does not show.
         ("alarm-n1000-f0", "dl", "", "seconds_learn", 99.0),
     ]
-    table = make("training_times", rows, published, times=TIMES, limit=1440)
+    table = of_samples(tabulate_times, rows, published, size=100)
     by_name = {row[0]: row[1:] for row in texts(table)}
-    assert by_name["Alarm"] == ["148", "148", "60", "91", "36.0", "6.00", "100", "910"]
+    assert by_name["Alarm"] == [
+        *("148", "148", "60", "14", "91", "36.0", "", "6.00", "100", "", "910"),
+    ]
     assert by_name["Traffic"] == [
-        *("128", "not available", "1440 (limit)", "691", "", "", "", ""),
+        *("128", "not available", "1440 (limit)", "2", "691", *[""] * 6),
     ]
     row = next(row for row in parsed(table) if row["dataset"] == "alarm")
-    assert (row["dl_minutes_published"], row["lem_seconds"]) == ("60.0", "6.0")
-    assert row["lem_published_over_ours"] == "910.0"
-    assert "Traffic: the data are not public." in table.notes
+    assert (row["dl_minutes_published"], row["lem_paper_seconds"]) == ("60.0", "6.0")
+    assert row["lem_paper_published_over_ours"] == "910.0"
+    assert "Traffic, temperature: the data are not public." in table.notes
     assert any("1,440 minutes" in note for note in table.notes)

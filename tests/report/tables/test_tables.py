@@ -4,7 +4,6 @@ import pytest
 
 from made_tables import COMPARE, COMPARE_SCORES, LABELS, make, scores_of
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.names import one_line
 from mnlearn_studies.datasets.registry import registry_path
 from mnlearn_studies.report import figures, tables
 from mnlearn_studies.report.claims import KINDS as CLAIM_KINDS
@@ -62,7 +61,3 @@ def test_captions_are_one_line(published):
     assert to_markdown(table).splitlines()[1] == ""
     text = to_latex(table)
     assert text.isascii() or text.replace("\n", "").isprintable()
-    rules = (registry_path().parent / "rules/params.smk").read_text()
-    namespace = {"one_line": one_line}
-    exec(rules, namespace)
-    assert namespace["caption_of"](product) == table.caption

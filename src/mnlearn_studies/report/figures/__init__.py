@@ -1,36 +1,35 @@
 """Figures of a study: drawn by kind, written as PDF and PNG; equal figures give equal bytes.
 
-Each kind is a function with its options in a file of its own; `KINDS` names them.
+Each kind is a dataclass in a file of this package, whose fields are its options; a figure that only
+one study has is a function in the file of this study. See `KINDS` and `OF_STUDIES`.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from mnlearn.drawing.style import render, style
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.files import write_bytes
-from mnlearn_studies.report.figures.accuracy_time import ACCURACY_TIME
-from mnlearn_studies.report.figures.canvas import Material
-from mnlearn_studies.report.figures.conversion_loss import CONVERSION_LOSS
-from mnlearn_studies.report.figures.critical_difference import CRITICAL_DIFFERENCE
-from mnlearn_studies.report.figures.differences import DIFFERENCES
-from mnlearn_studies.report.figures.distances import DISTANCES
-from mnlearn_studies.report.figures.growth import GROWTH
-from mnlearn_studies.report.figures.learning_curves import LEARNING_CURVES
-from mnlearn_studies.report.figures.pareto import PARETO
-from mnlearn_studies.report.figures.query_curves import QUERY_CURVES
-from mnlearn_studies.report.figures.reproduction import REPRODUCTION
-from mnlearn_studies.report.figures.scatter import SCATTER
-from mnlearn_studies.report.figures.structure import STRUCTURE
-from mnlearn_studies.report.figures.variants import VARIANTS
-from mnlearn_studies.report.options import Kind, Options
-from mnlearn_studies.report.products import PRODUCT, check_entry, chosen_products, shown_labels
+from mnlearn_studies.report.figures.canvas import FigureEntry, Material
+from mnlearn_studies.report.figures.differences import Differences
+from mnlearn_studies.report.figures.growth import Growth
+from mnlearn_studies.report.figures.of_dn2mn import draw_conversion_loss
+from mnlearn_studies.report.figures.of_dtsl import draw_accuracy_time, draw_conversions
+from mnlearn_studies.report.figures.of_frontier import draw_distances
+from mnlearn_studies.report.figures.of_gssl import draw_critical_difference
+from mnlearn_studies.report.figures.of_lem import draw_learning_curves
+from mnlearn_studies.report.figures.pareto import Pareto
+from mnlearn_studies.report.figures.query_curves import QueryCurves
+from mnlearn_studies.report.figures.reproduction import Reproduction
+from mnlearn_studies.report.figures.scatter import Scatter
+from mnlearn_studies.report.figures.structure import StructureFigure
+from mnlearn_studies.report.products import chosen_products, read_entry, shown_labels
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.mentions import check_sources
 from mnlearn_studies.study.published import tidy_scores
@@ -38,25 +37,29 @@ from mnlearn_studies.study.published import tidy_scores
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+# Figures that one study has; they take no options.
+OF_STUDIES: dict[str, Callable[[Material], Figure]] = {
+    "dn2mn.conversion_loss": draw_conversion_loss,
+    "dtsl.accuracy_time": draw_accuracy_time,
+    "dtsl.conversions": draw_conversions,
+    "frontier.distances": draw_distances,
+    "gssl.critical_difference": draw_critical_difference,
+    "lem.learning_curves": draw_learning_curves,
+}
 # Imported by name, so that digests of this code cover all kinds (see `runtime.code_digest`).
-KINDS: dict[str, Kind[Material, Figure]] = {
-    "scatter": SCATTER,
-    "accuracy_time": ACCURACY_TIME,
-    "variants": VARIANTS,
-    "structure": STRUCTURE,
-    "reproduction": REPRODUCTION,
-    "differences": DIFFERENCES,
-    "conversion_loss": CONVERSION_LOSS,
-    "distances": DISTANCES,
-    "growth": GROWTH,
-    "learning_curves": LEARNING_CURVES,
-    "critical_difference": CRITICAL_DIFFERENCE,
-    "pareto": PARETO,
-    "query_curves": QUERY_CURVES,
+KINDS: dict[str, type[FigureEntry]] = {
+    "scatter": Scatter,
+    "structure": StructureFigure,
+    "reproduction": Reproduction,
+    "differences": Differences,
+    "growth": Growth,
+    "pareto": Pareto,
+    "query_curves": QueryCurves,
+    **dict.fromkeys(OF_STUDIES, FigureEntry),
 }
 
 
-def draw(material: Material, product: Options) -> Figure:
+def draw(material: Material, product: Mapping[str, Any]) -> Figure:
     """Return the figure of one entry of a study.
 
     Parameters
@@ -72,21 +75,23 @@ def draw(material: Material, product: Options) -> Figure:
         The entry is of an unknown kind, its options are not what the kind expects, or it names a
         quantity that there is not.
     """
-    check_entry(material.study, "figures", product, KINDS, PRODUCT)
+    study = material.study
+    entry = read_entry(study, "figures", product, KINDS)
     check_sources(
-        material.study.name,
-        material.study.content,
+        study.name,
+        study.content,
         "figures",
         product,
         scores=material.scores,
         published=material.published,
     )
-    labels = shown_labels(product, material.labels, material.where(product))
-    if "datasets" in product:
+    labels = shown_labels(entry, material.labels, f"study {study.name}, figure {entry.name}")
+    if entry.datasets is not None:
         scores = material.scores[material.scores["dataset"].isin(list(labels))]
         material = dataclasses.replace(material, scores=scores, labels=labels)
+    of_study = OF_STUDIES.get(entry.kind)
     with style():
-        return KINDS[product["kind"]].make(material, product)
+        return entry.draw(material) if of_study is None else of_study(material)
 
 
 def write_figures(
@@ -105,7 +110,7 @@ def write_figures(
     Parameters
     ----------
     study, scores, published, labels
-        See `report.tables.write_tables`.
+        See `report.tables.make_tables`.
     folder : Path
         Where the files go.
     structure_folder : Path

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mnlearn.drawing.style import GREY
 from mnlearn_studies.report.figures.canvas import (
-    NOTHING,
-    WIDTH,
+    FigureEntry,
     Material,
+    Width,
     empty,
     look_of,
     new_figure,
 )
-from mnlearn_studies.report.options import (
-    NUMBERS,
-    SOURCE,
-    TEXT,
-    Kind,
-    Options,
-    listed,
-    mapping,
-    needed,
-)
-from mnlearn_studies.study.published import paired
+from mnlearn_studies.study.published import NamedSource, paired
 
 # Up to so many values of x are the ticks themselves.
 _FEW = 5
@@ -36,55 +27,72 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def draw_growth(material: Material, options: Options) -> Figure:
-    """Draw a quantity against another over datasets, on logarithmic axes.
+@dataclass(frozen=True)
+class GrowthSeries:
+    """A series of one quantity against another; its head is the method of y if empty."""
+
+    x: NamedSource
+    y: NamedSource
+    head: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Growth(FigureEntry):
+    """A quantity against another over datasets, on logarithmic axes.
 
     The legend has the slope of the least-squares line through the logarithms: the exponent with
-    which y grows in x.
-
-    Parameters
-    ----------
-    material : Material
-        Scores of the study.
-    options : mapping
-        series (each with a head and the sources x and y), x_label, y_label, width; powers of x that
-        are drawn as grey lines for comparison.
+    which y grows in x. powers : powers of x that are drawn as grey lines for comparison.
     """
-    from matplotlib.ticker import NullLocator
 
-    where = material.where(options)
-    figure, ax = new_figure(options, "column", 2.6)
-    drawn: set[float] = set()
-    for i, series in enumerate(options["series"]):
-        x = material.numbers(series["x"], where)
-        y = material.numbers(series["y"], where)
-        pairs = paired(x, y, material.datasets, as_printed=False)
-        found = np.array([(a, b) for _, a, b in pairs if a > 0 and b > 0]).reshape(-1, 2)
-        if len(np.unique(found[:, 0])) < 2:
-            continue
-        drawn |= set(found[:, 0].tolist())
-        logs = np.log(found)
-        slope, height = np.polyfit(logs[:, 0], logs[:, 1], 1)
-        label = f"{series.get('head', series['y']['method'])}: slope {slope:.2f}"
-        colour, marker = look_of(i)
-        ax.scatter(
-            found[:, 0], found[:, 1], s=14, lw=0, color=colour, marker=marker, label=label, zorder=3
-        )
-        ends = np.array([logs[:, 0].min(), logs[:, 0].max()])
-        ax.plot(np.exp(ends), np.exp(slope * ends + height), color=colour, lw=0.8, zorder=2)
-    if not drawn:
-        return empty(options, NOTHING)
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    if len(drawn) <= _FEW:
-        ax.set_xticks(sorted(drawn), [f"{x:g}" for x in sorted(drawn)])
-        ax.xaxis.set_minor_locator(NullLocator())
-    _draw_powers(ax, options.get("powers", []))
-    ax.set_xlabel(str(options["x_label"]))
-    ax.set_ylabel(str(options["y_label"]))
-    ax.grid(True)
-    ax.legend(loc="upper left")
-    return figure
+    series: tuple[GrowthSeries, ...]
+    x_label: str
+    y_label: str
+    powers: tuple[float, ...] = ()
+    width: Width = "column"
+
+    def draw(self, material: Material) -> Figure:
+        """Return the figure."""
+        from matplotlib.ticker import NullLocator
+
+        figure, ax = new_figure(self.width, 2.6)
+        drawn: set[float] = set()
+        for i, series in enumerate(self.series):
+            x = material.numbers(series.x)
+            y = material.numbers(series.y)
+            pairs = paired(x, y, material.datasets, as_printed=False)
+            found = np.array([(a, b) for _, a, b in pairs if a > 0 and b > 0]).reshape(-1, 2)
+            if len(np.unique(found[:, 0])) < 2:
+                continue
+            drawn |= set(found[:, 0].tolist())
+            logs = np.log(found)
+            slope, height = np.polyfit(logs[:, 0], logs[:, 1], 1)
+            label = f"{series.head or series.y.method}: slope {slope:.2f}"
+            colour, marker = look_of(i)
+            ax.scatter(
+                found[:, 0],
+                found[:, 1],
+                s=14,
+                lw=0,
+                color=colour,
+                marker=marker,
+                label=label,
+                zorder=3,
+            )
+            ends = np.array([logs[:, 0].min(), logs[:, 0].max()])
+            ax.plot(np.exp(ends), np.exp(slope * ends + height), color=colour, lw=0.8, zorder=2)
+        if not drawn:
+            return empty(width=self.width)
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+        if len(drawn) <= _FEW:
+            ax.set_xticks(sorted(drawn), [f"{x:g}" for x in sorted(drawn)])
+            ax.xaxis.set_minor_locator(NullLocator())
+        _draw_powers(ax, self.powers)
+        ax.set_xlabel(self.x_label)
+        ax.set_ylabel(self.y_label)
+        ax.grid(True)
+        ax.legend(loc="upper left")
+        return figure
 
 
 def _draw_powers(ax: Axes, powers: Sequence[float]) -> None:
@@ -99,17 +107,3 @@ def _draw_powers(ax: Axes, powers: Sequence[float]) -> None:
             va="center", color=GREY, annotation_clip=False,
         )  # fmt: skip
     ax.set_xlim(*ends)
-
-
-GROWTH = Kind(
-    draw_growth,
-    {
-        "series": needed(
-            listed({"head": TEXT, "x": needed(mapping(SOURCE)), "y": needed(mapping(SOURCE))})
-        ),
-        "x_label": needed(TEXT),
-        "y_label": needed(TEXT),
-        "powers": NUMBERS,
-        "width": WIDTH,
-    },
-)

@@ -2,79 +2,97 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.drawing.style import BAND, BLUE, GREY, VERMILION
-from mnlearn_studies.report.figures.canvas import NOTHING, WIDTH, Material, empty, new_figure
-from mnlearn_studies.report.figures.rows import row_height, set_dataset_rows
-from mnlearn_studies.report.options import FLAG, SOURCE, Kind, Options, mapping, needed
-from mnlearn_studies.study.published import paired
+from mnlearn_studies.report.figures.canvas import (
+    FigureEntry,
+    Material,
+    Width,
+    empty,
+    new_figure,
+    row_height,
+    set_dataset_rows,
+)
+from mnlearn_studies.study.published import NamedSource, paired
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-def draw_reproduction(material: Material, options: Options) -> Figure:
-    """Draw ours minus published per dataset as lollipops with the sampling error.
+@dataclass(frozen=True, kw_only=True)
+class Reproduction(FigureEntry):
+    """Ours minus published per dataset, as lollipops with the sampling error.
 
     Bars and bands reach two standard errors or standard deviations to either side. A point that is
     far from the others is an arrow with its value.
 
-    Parameters
+    Attributes
     ----------
-    material : Material
-        Scores and published numbers.
-    options : mapping
-        a (ours), b (published), spread (a source whose standard error is the standard deviation
-        over random partitions), relative (per cent of the published number), width.
+    a, b : NamedSource
+        Ours and the published numbers.
+    spread : NamedSource or None
+        A source whose standard error is the standard deviation over random partitions.
+    relative : bool
+        Whether differences are in per cent of the published number.
     """
-    where = material.where(options)
-    ours = material.numbers(options["a"], where)
-    theirs = material.numbers(options["b"], where)
-    spread = material.numbers(options["spread"], where) if "spread" in options else {}
-    pairs = paired(ours, theirs, material.datasets, as_printed=False)
-    if not pairs:
-        return empty(options, NOTHING)
-    datasets = [d for d, _, _ in pairs]
-    scale = np.array([100 / abs(b) if options.get("relative") else 1.0 for _, _, b in pairs])
-    difference = np.array([a - b for _, a, b in pairs]) * scale
-    error = 2 * scale * np.array([ours[d].stderr or 0.0 for d in datasets])
-    band = 2 * scale * np.array([(spread[d].stderr or 0) if d in spread else 0 for d in datasets])
-    figure, ax = new_figure(options, "column", row_height(len(datasets), 0.75))
-    set_dataset_rows(ax, material, datasets)
-    limit = _robust_limit(np.abs(difference) + np.maximum(error, band))
-    rows = np.arange(len(datasets))
-    inside = np.abs(difference) <= limit
-    if band.any():
-        ax.barh(rows, 2 * band, 0.62, difference - band, color=BAND, lw=0, zorder=2)
-    colour = np.where(difference >= 0, BLUE, VERMILION)
-    reach = np.clip(difference, -limit, limit)
-    ax.hlines(rows, 0, reach, color=colour, lw=1.1, zorder=3)
-    ax.errorbar(
-        difference[inside],
-        rows[inside],
-        xerr=error[inside],
-        fmt="none",
-        ecolor=GREY,
-        elinewidth=0.7,
-        capsize=1.6,
-        capthick=0.7,
-        zorder=4,
-    )
-    ax.scatter(reach[inside], rows[inside], s=13, color=colour[inside], lw=0, zorder=5)
-    for row in rows[~inside]:
-        _draw_arrow(
-            ax, float(reach[row]), int(row), float(difference[row]), colour=str(colour[row])
+
+    a: NamedSource
+    b: NamedSource
+    spread: NamedSource | None = None
+    relative: bool = False
+    width: Width = "column"
+
+    def draw(self, material: Material) -> Figure:
+        """Return the figure."""
+        ours, theirs = material.numbers(self.a), material.numbers(self.b)
+        spread = material.numbers(self.spread) if self.spread else {}
+        pairs = paired(ours, theirs, material.datasets, as_printed=False)
+        if not pairs:
+            return empty(width=self.width)
+        datasets = [d for d, _, _ in pairs]
+        scale = np.array([100 / abs(b) if self.relative else 1.0 for _, _, b in pairs])
+        difference = np.array([a - b for _, a, b in pairs]) * scale
+        error = 2 * scale * np.array([ours[d].stderr or 0.0 for d in datasets])
+        band = (
+            2 * scale * np.array([(spread[d].stderr or 0) if d in spread else 0 for d in datasets])
         )
-    ax.axvline(0, color=GREY, lw=0.7, zorder=2)
-    ax.set_xlim(-limit * 1.04, limit * 1.04)
-    _add_legend(figure, with_band=bool(band.any()))
-    ax.set_xlabel(f"ours − published, {'%' if options.get('relative') else 'nats'}")
-    return figure
+        figure, ax = new_figure(self.width, row_height(len(datasets), 0.75))
+        set_dataset_rows(ax, material, datasets)
+        limit = _robust_limit(np.abs(difference) + np.maximum(error, band))
+        rows = np.arange(len(datasets))
+        inside = np.abs(difference) <= limit
+        if band.any():
+            ax.barh(rows, 2 * band, 0.62, difference - band, color=BAND, lw=0, zorder=2)
+        colour = np.where(difference >= 0, BLUE, VERMILION)
+        reach = np.clip(difference, -limit, limit)
+        ax.hlines(rows, 0, reach, color=colour, lw=1.1, zorder=3)
+        ax.errorbar(
+            difference[inside],
+            rows[inside],
+            xerr=error[inside],
+            fmt="none",
+            ecolor=GREY,
+            elinewidth=0.7,
+            capsize=1.6,
+            capthick=0.7,
+            zorder=4,
+        )
+        ax.scatter(reach[inside], rows[inside], s=13, color=colour[inside], lw=0, zorder=5)
+        for row in rows[~inside]:
+            _draw_arrow(
+                ax, float(reach[row]), int(row), float(difference[row]), colour=str(colour[row])
+            )
+        ax.axvline(0, color=GREY, lw=0.7, zorder=2)
+        ax.set_xlim(-limit * 1.04, limit * 1.04)
+        _add_legend(figure, with_band=bool(band.any()))
+        ax.set_xlabel(f"ours − published, {'%' if self.relative else 'nats'}")
+        return figure
 
 
 def _add_legend(figure: Figure, with_band: bool) -> None:
@@ -118,15 +136,3 @@ def _robust_limit(reach: NDArray[np.float64]) -> float:
         if far[last - skipped] > 3 * far[last - skipped - 1]:
             return float(far[last - skipped - 1]) * 1.05 or 1.0
     return float(far[last]) * 1.05 or 1.0
-
-
-REPRODUCTION = Kind(
-    draw_reproduction,
-    {
-        "a": needed(mapping(SOURCE)),
-        "b": needed(mapping(SOURCE)),
-        "spread": mapping(SOURCE),
-        "relative": FLAG,
-        "width": WIDTH,
-    },
-)

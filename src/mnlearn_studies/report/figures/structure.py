@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mnlearn.drawing.networks import (
@@ -15,43 +16,51 @@ from mnlearn.drawing.networks import (
     sign_handles,
 )
 from mnlearn.drawing.style import GREY
-from mnlearn_studies.report.figures.canvas import NOTHING, WIDTH, Material, empty, new_figure
-from mnlearn_studies.report.options import TEXT, WHOLE, Kind, Options, needed
+from mnlearn_studies.report.figures.canvas import (
+    FigureEntry,
+    Material,
+    Width,
+    empty,
+    new_figure,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 
-def draw_structure(material: Material, options: Options) -> Figure:
-    """Draw the strongest couplings of a learned network, and the true edges if they are known.
+@dataclass(frozen=True, kw_only=True)
+class StructureFigure(FigureEntry):
+    """The strongest couplings of a learned network, and the true edges if they are known.
 
-    Parameters
-    ----------
-    material : Material
-        Structures and true networks.
-    options : mapping
-        dataset, method, max_edges (if not given, the number of true edges, or 40), width.
+    max_edges : if 0, the number of true edges, or 40.
     """
-    dataset, method = (str(options[key]) for key in ("dataset", "method"))
-    learned = material.structure(dataset, method)
-    if learned is None:
-        return empty(options, NOTHING)
-    truth = material.truths.get(dataset)
-    true_edges = set() if truth is None else set(truth.edges())
-    found = learned.couplings
-    strongest = sorted((e for e in found if found[e]), key=lambda e: (-abs(found[e]), e))
-    kept = {e: found[e] for e in strongest[: options.get("max_edges", len(true_edges) or 40)]}
-    position = layout(len(learned.names), sorted(true_edges) or sorted(kept))
-    figure, ax = new_figure(options, "column", 3.3)
-    ax.set_aspect("equal")
-    ax.set_axis_off()
-    ax.margins(0.07)
-    draw_edges(ax, position, kept, true_edges)
-    draw_nodes(ax, position, short_names(learned.names))
-    handles = _structure_legend(kept, true_edges)
-    figure.legend(handles=handles, loc="outside lower center", ncols=3 if true_edges else 2)
-    return figure
+
+    dataset: str
+    method: str
+    max_edges: int = 0
+    width: Width = "column"
+
+    def draw(self, material: Material) -> Figure:
+        """Return the figure."""
+        learned = material.structure(self.dataset, self.method)
+        if learned is None:
+            return empty(width=self.width)
+        truth = material.truths.get(self.dataset)
+        true_edges = set() if truth is None else set(truth.edges())
+        found = learned.couplings
+        strongest = sorted((e for e in found if found[e]), key=lambda e: (-abs(found[e]), e))
+        kept = {e: found[e] for e in strongest[: self.max_edges or len(true_edges) or 40]}
+        position = layout(len(learned.names), sorted(true_edges) or sorted(kept))
+        figure, ax = new_figure(self.width, 3.3)
+        ax.set_aspect("equal")
+        ax.set_axis_off()
+        ax.margins(0.07)
+        draw_edges(ax, position, kept, true_edges)
+        draw_nodes(ax, position, short_names(learned.names))
+        handles = _structure_legend(kept, true_edges)
+        figure.legend(handles=handles, loc="outside lower center", ncols=3 if true_edges else 2)
+        return figure
 
 
 def _structure_legend(
@@ -70,9 +79,3 @@ def _structure_legend(
         Line2D([], [], color=GREY, lw=0.9, ls=MISSED, label=f"missed, {len(true_edges) - n_found}"),
         Line2D([], [], color="#222222", lw=1.8, ls=EXTRA, label=f"extra, {len(kept) - n_found}"),
     ]
-
-
-STRUCTURE = Kind(
-    draw_structure,
-    {"dataset": needed(TEXT), "method": needed(TEXT), "max_edges": WHOLE, "width": WIDTH},
-)

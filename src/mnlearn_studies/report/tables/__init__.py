@@ -1,77 +1,71 @@
 """Tables of a study: built by kind, rendered as CSV, Markdown and LaTeX.
 
-Each kind is a function with its options in a file of its own; `KINDS` names them.
+Each kind is a dataclass in a file of this package, whose fields are its options; a table that only
+one study has is a function in the file of this study. See `KINDS` and `OF_STUDIES`.
 """
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import pandas as pd
 
 from mnlearn.runtime.files import write_text
 from mnlearn.runtime.names import one_line
 from mnlearn_studies.datasets.sample_names import base_of
-from mnlearn_studies.report.options import Keys, Kind, Options
-from mnlearn_studies.report.products import (
-    PRODUCT,
-    Labels,
-    check_entry,
-    chosen_products,
-    shown_labels,
-)
-from mnlearn_studies.report.tables.averages import AVERAGES
-from mnlearn_studies.report.tables.choices import CHOICES
-from mnlearn_studies.report.tables.compare import COMPARE
-from mnlearn_studies.report.tables.datasets import DATASETS
-from mnlearn_studies.report.tables.edge_limits import EDGE_LIMITS
-from mnlearn_studies.report.tables.effects import EFFECTS, SCORES_BY_VALUE
+from mnlearn_studies.report.products import Labels, chosen_products, read_entry, shown_labels
+from mnlearn_studies.report.tables.compare import Compare, Stacked
+from mnlearn_studies.report.tables.datasets import Datasets
+from mnlearn_studies.report.tables.edge_limits import EdgeLimits
 from mnlearn_studies.report.tables.formats import to_csv, to_latex, to_markdown
-from mnlearn_studies.report.tables.paired import PAIRED
-from mnlearn_studies.report.tables.ranks import RANKS
-from mnlearn_studies.report.tables.sizes import SIZES
-from mnlearn_studies.report.tables.stacked import STACKED
-from mnlearn_studies.report.tables.table import Material, Table, mark_stale
-from mnlearn_studies.report.tables.times import TIMES
-from mnlearn_studies.report.tables.traces import TRACES, trace_numbers
-from mnlearn_studies.report.tables.training_times import TRAINING_TIMES
-from mnlearn_studies.report.tables.units import UNITS_OF_AXES
-from mnlearn_studies.report.tables.variants import VARIANTS, VARIANTS_BY_DATASET
+from mnlearn_studies.report.tables.of_gssl import (
+    tabulate_choices,
+    tabulate_cmll_by_value,
+    tabulate_effects,
+    tabulate_weight_seconds,
+)
+from mnlearn_studies.report.tables.of_lem import tabulate_times, tabulate_units
+from mnlearn_studies.report.tables.paired import Paired
+from mnlearn_studies.report.tables.ranks import Ranks
+from mnlearn_studies.report.tables.table import Material, Table, TableEntry, mark_stale
+from mnlearn_studies.report.tables.traces import trace_numbers
+from mnlearn_studies.report.tables.variants import Variants, VariantsByDataset
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.mentions import check_sources, kinds_read
 from mnlearn_studies.study.published import tidy_scores
 from mnlearn_studies.study.samples import list_means
 
+# Tables that one study has; they take no options.
+OF_STUDIES: dict[str, Callable[[Material], Table]] = {
+    "gssl.choices": tabulate_choices,
+    "gssl.effects": tabulate_effects,
+    "gssl.cmll_by_value": tabulate_cmll_by_value,
+    "gssl.weight_seconds": tabulate_weight_seconds,
+    "lem.times": tabulate_times,
+    "lem.units": tabulate_units,
+}
 # Imported by name, so that digests of this code cover all kinds (see `runtime.code_digest`).
-KINDS: dict[str, Kind[Material, Table]] = {
-    "compare": COMPARE,
-    "stacked": STACKED,
-    "variants": VARIANTS,
-    "variants_by_dataset": VARIANTS_BY_DATASET,
-    "times": TIMES,
-    "sizes": SIZES,
-    "datasets": DATASETS,
-    "ranks": RANKS,
-    "paired": PAIRED,
-    "effects": EFFECTS,
-    "scores_by_value": SCORES_BY_VALUE,
-    "averages": AVERAGES,
-    "choices": CHOICES,
-    "edge_limits": EDGE_LIMITS,
-    "training_times": TRAINING_TIMES,
-    "units": UNITS_OF_AXES,
+KINDS: dict[str, type[TableEntry]] = {
+    "compare": Compare,
+    "stacked": Stacked,
+    "variants": Variants,
+    "variants_by_dataset": VariantsByDataset,
+    "datasets": Datasets,
+    "ranks": Ranks,
+    "paired": Paired,
+    "edge_limits": EdgeLimits,
+    **dict.fromkeys(OF_STUDIES, TableEntry),
 }
 # The pairs (dataset, method) with a record that is not current, by the kind of the record.
 Stale = Mapping[str, AbstractSet[tuple[str, str]]]
-# Options of every table.
-COMMON: Keys = {**PRODUCT, "traces": TRACES}
 
 
 def make_table(
     study: Study,
-    product: Options,
+    product: Mapping[str, Any],
     scores: pd.DataFrame,
     published: pd.DataFrame,
     *,
@@ -99,24 +93,24 @@ def make_table(
         The entry is of an unknown kind, its options are not what the kind expects, or it names a
         quantity that there is not.
     """
-    check_entry(study, "tables", product, KINDS, COMMON)
+    entry = read_entry(study, "tables", product, KINDS)
     ordered: Labels = study.labels(labels)
-    where = f"study {study.name}, table {product['name']}"
-    ordered = shown_labels(product, ordered, where)
+    ordered = shown_labels(entry, ordered, f"study {study.name}, table {entry.name}")
     scores = scores[scores["study"] == study.name]
-    if tuning is not None and "traces" in product:
-        found = trace_numbers(product["traces"], study.name, list(ordered), tuning)
+    if tuning is not None and entry.traces:
+        found = trace_numbers(entry.traces, study.name, list(ordered), tuning)
         scores = pd.concat([scores, found]) if len(found) else scores
     check_sources(study.name, study.content, "tables", product, scores=scores, published=published)
     scores = tidy_scores(scores)
-    if "datasets" in product:
+    if entry.datasets is not None:
         scores = scores[scores["dataset"].isin(list(ordered))]
     material = Material(study.name, scores, published, ordered)
-    table = KINDS[product["kind"]].make(material, product)
+    of_study = OF_STUDIES.get(entry.kind)
+    table = entry.tabulate(material) if of_study is None else of_study(material)
     # Tables of samples have rows of means, and of the datasets that the samples are drawn from.
     marked = stale | {(of, method) for d, method in stale for of in (*list_means([d]), base_of(d))}
-    caption = one_line(str(product["caption"]))
-    named = dataclasses.replace(table, name=str(product["name"]), caption=caption)
+    caption = one_line(entry.caption)
+    named = dataclasses.replace(table, name=entry.name, caption=caption)
     return mark_stale(named, marked)
 
 

@@ -7,37 +7,47 @@ from dataclasses import dataclass
 import numpy as np
 
 from mnlearn.runtime.errors import InputError
-from mnlearn_studies.report.column_options import COMPUTED
-from mnlearn_studies.report.options import Options
 from mnlearn_studies.report.products import Labels
 from mnlearn_studies.report.statistics import Comparison, geometric_mean, wilcoxon
 from mnlearn_studies.report.tables.table import (
     Cell,
     Material,
     Row,
+    TableEntry,
     number_cell,
     significant,
     value_cell,
 )
-from mnlearn_studies.study.published import Number, Source, paired, source
+from mnlearn_studies.study.published import Number, Source, TableName, paired
+from mnlearn_studies.study.reading import Decimals, Pair
 
 Data = Mapping[str, Mapping[str, Number]]
+# How a column is computed from two others, by the key of its options.
+COMPUTED = {
+    "minus": lambda x, y: x - y,
+    "over": lambda x, y: x / y if y else None,
+    "percent_less": lambda x, y: 100 * (1 - x / y) if y else None,
+    "exceeds": lambda x, y: float(x > y),
+}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Column:
-    """A column, as its options describe it; see `column`.
+    """A column: the keys of a source, or one of four keys with the names of two other columns.
 
     Attributes
     ----------
     name, head, group : str
-        Name in the CSV file, heading, and heading above a group of columns.
+        Name in the CSV file, heading (the name, if empty), and heading above a group of columns.
+    method, quantity, variant, study, table : str
+        Where the numbers come from; see `study.published.Source`.
+    minus, over, percent_less, exceeds : (str, str) or None
+        Two columns, of which the numbers are computed: their difference; their ratio; by how many
+        per cent the first is less than the second; whether the first is larger.
     decimals : int or None
-        None for three significant digits.
-    source : Source or None
-        Where the numbers come from; None for a computed column.
-    computed : (str, str, str) or None
-        The key of `COMPUTED` and the names of two columns.
+        None for those of the table.
+    significant : bool
+        Whether numbers have three significant digits instead of decimals.
     rank : str
         The best of all columns of equal rank is bold; empty for none.
     lower : bool
@@ -49,15 +59,56 @@ class Column:
     """
 
     name: str
-    head: str
-    group: str
-    decimals: int | None
-    source: Source | None
-    computed: tuple[str, str, str] | None
-    rank: str
-    lower: bool
-    stderr: bool
-    scientific: bool
+    head: str = ""
+    group: str = ""
+    method: str | None = None
+    quantity: str | None = None
+    variant: str = ""
+    study: str = ""
+    table: TableName = ""
+    minus: Pair | None = None
+    over: Pair | None = None
+    percent_less: Pair | None = None
+    exceeds: Pair | None = None
+    decimals: Decimals | None = None
+    significant: bool = False
+    rank: str = ""
+    lower: bool = False
+    stderr: bool = False
+    scientific: bool = False
+
+    def check(self, where: str) -> None:
+        """Refuse a column without numbers, or with options that contradict each other."""
+        given = [key for key in COMPUTED if getattr(self, key)]
+        if len(given) > 1:
+            fault = f"expected one of {', '.join(COMPUTED)}, got {' and '.join(given)}."
+            raise InputError(fault, where=where)
+        for key in ("minus", "stderr"):
+            if self.significant and getattr(self, key):
+                fault = f"expected decimals in a column with {key!r}."
+                raise InputError(fault, where=f"{where}, significant")
+        for key in ("method", "quantity"):
+            if not given and getattr(self, key) is None:
+                raise InputError(f"expected the key {key!r}.", where=where)
+        if self.study and not self.table:
+            raise InputError("expected the key 'table'.", where=where)
+
+    @property
+    def title(self) -> str:
+        """The heading."""
+        return self.head or self.name
+
+    @property
+    def computed(self) -> tuple[str, str, str] | None:
+        """The key of `COMPUTED` and the names of two columns; None for a column of numbers."""
+        return next(((key, *getattr(self, key)) for key in COMPUTED if getattr(self, key)), None)
+
+    @property
+    def source(self) -> Source | None:
+        """Where the numbers come from; None for a computed column."""
+        if self.method is None or self.quantity is None or self.computed:
+            return None
+        return Source(self.method, self.quantity, self.variant, self.study, self.table)
 
     @property
     def is_published(self) -> bool:
@@ -71,74 +122,88 @@ class Column:
         return round(value, self.decimals)
 
 
-def column(spec: Options, where: str, decimals: int) -> Column:
-    """Return the column that options describe.
+@dataclass(frozen=True, kw_only=True)
+class RankedColumn(Column):
+    """A column of a method that is ranked, with its heading. It may be one of another table."""
 
-    Parameters
+    name: str = ""
+
+    def check(self, where: str) -> None:
+        """Refuse a column without a heading or a source; see `Column.check`."""
+        super().check(where)
+        if not self.head:
+            raise InputError("expected the key 'head'.", where=where)
+        if self.source is None:
+            raise InputError("expected a column of numbers, not a computed one.", where=where)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfColumns(TableEntry):
+    """Options of tables with columns.
+
+    Attributes
     ----------
-    spec : mapping
-        name; either the keys of a source (see `study.published.source`), or one of the keys below
-        with the names of two columns; head; group; decimals; significant (three significant digits
-        instead of decimals); rank (the best of equal rank is bold); lower (lower is better);
-        stderr; scientific (one digit and a power of ten).
-
-        - minus: the difference of the two;
-        - over: their ratio;
-        - percent_less: by how many per cent the first is less than the second;
-        - exceeds: whether the first is larger.
-    where : str
-        Name of the table, for error messages.
+    columns : tuple of Column
+        The columns.
     decimals : int
-        Number of decimals if `spec` has none.
-
-    Raises
-    ------
-    InputError
-        The source lacks a key, or options contradict each other.
+        Number of decimals of columns that do not say.
+    mean, geometric_mean : tuple of str
+        Names of columns to average over the datasets that have them all.
+    tests : tuple of (str, str)
+        Names of columns that Wilcoxon's test compares.
     """
-    name = str(spec["name"])
-    here = f"{where}, column {name}"
-    found = [(key, str(spec[key][0]), str(spec[key][1])) for key in COMPUTED if key in spec]
-    computed = found[0] if found else None
-    if len(found) > 1:
-        given = " and ".join(key for key, _, _ in found)
-        raise InputError(f"{here}: expected one of {', '.join(COMPUTED)}, got {given}.")
-    for key in ("minus", "stderr"):
-        if spec.get("significant") and spec.get(key):
-            raise InputError(f"{here}, significant: expected decimals in a column with {key!r}.")
-    return Column(
-        name=name,
-        head=str(spec.get("head", name)),
-        group=str(spec.get("group", "")),
-        decimals=None if spec.get("significant") else int(spec.get("decimals", decimals)),
-        source=None if computed else source(spec, here),
-        computed=computed,
-        rank=str(spec.get("rank", "")),
-        lower=bool(spec.get("lower", False)),
-        stderr=bool(spec.get("stderr", False)),
-        scientific=bool(spec.get("scientific", False)),
-    )
 
+    columns: tuple[Column, ...]
+    decimals: Decimals = 3
+    mean: tuple[str, ...] = ()
+    geometric_mean: tuple[str, ...] = ()
+    tests: tuple[Pair, ...] = ()
 
-def check_names(columns: Sequence[Column], options: Options, where: str) -> None:
-    """Raise InputError unless every column that the options name exists, and is computed before."""
-    used = [name for c in columns if c.computed for name in c.computed[1:]]
-    used += [name for key in ("mean", "geometric_mean", "matches") for name in options.get(key, [])]
-    used += [name for pair in options.get("tests", []) for name in pair]
-    known = {c.name for c in columns}
-    for name in used:
-        if name not in known:
-            raise InputError(f"{where}: no column is named {name!r}.")
-    waiting = {c.name for c in columns if c.computed}
-    for c in columns:
-        key, *parts = c.computed or ("",)
-        for name in parts:
-            if name in waiting:
-                raise InputError(
-                    f"{where}, column {c.name}, {key}: expected columns of numbers or columns "
-                    f"that are computed before it, got {name!r}."
-                )
-        waiting.discard(c.name)
+    def check(self, where: str) -> None:
+        """Refuse names of no column, or of a column that is computed later."""
+        used = [name for c in self.columns for name in (c.computed or ())[1:]]
+        used += [*self.mean, *self.geometric_mean, *(name for pair in self.tests for name in pair)]
+        for match in getattr(self, "matches", ()):
+            used += [match] if isinstance(match, str) else match
+        known = {c.name for c in self.columns}
+        for name in used:
+            if name not in known:
+                raise InputError(f"no column is named {name!r}.", where=where)
+        waiting = {c.name for c in self.columns if c.computed}
+        for c in self.columns:
+            key, *parts = c.computed or ("",)
+            for name in parts:
+                if name in waiting:
+                    fault = (
+                        "expected columns of numbers or columns that are computed before it, got "
+                        f"{name!r}."
+                    )
+                    raise InputError(fault, where=f"{where}, column {c.name}, {key}")
+            waiting.discard(c.name)
+
+    @property
+    def shown(self) -> list[Column]:
+        """The columns with their decimals; None stands for three significant digits."""
+        decimals = {c: self.decimals if c.decimals is None else c.decimals for c in self.columns}
+        return [
+            dataclasses.replace(c, decimals=None if c.significant else decimals[c])
+            for c in self.columns
+        ]
+
+    def mean_rows(
+        self,
+        datasets: Sequence[str],
+        columns: Sequence[Column],
+        data: Data,
+        before: Sequence[Cell] = (),
+    ) -> list[Row]:
+        """Return the footers with means; see `mean_row`."""
+        means = {"mean": self.mean, "geometric_mean": self.geometric_mean}
+        return [
+            mean_row(datasets, columns, data, averaged, kind=kind, before=before)
+            for kind, averaged in means.items()
+            if averaged and datasets
+        ]
 
 
 def column_data(columns: Sequence[Column], material: Material) -> Data:
@@ -155,9 +220,9 @@ def column_data(columns: Sequence[Column], material: Material) -> Data:
 
 def titles(columns: Sequence[Column]) -> dict[str, str]:
     """Return how sentences name each column: by heading, and by group if headings repeat."""
-    heads = [c.head for c in columns]
+    heads = [c.title for c in columns]
     return {
-        c.name: f"{c.head} ({c.group})" if c.group and heads.count(c.head) > 1 else c.head
+        c.name: f"{c.title} ({c.group})" if c.group and heads.count(c.title) > 1 else c.title
         for c in columns
     }
 
@@ -289,7 +354,7 @@ def exceeding_notes(columns: Sequence[Column], data: Data, datasets: Sequence[st
         if c.computed and c.computed[0] == "exceeds":
             found = [data[c.name][d].value for d in datasets if d in data[c.name]]
             if found:
-                out.append(f"{c.head}: yes on {sum(found):.0f} of {len(found)} datasets.")
+                out.append(f"{c.title}: yes on {sum(found):.0f} of {len(found)} datasets.")
     return out
 
 
@@ -317,3 +382,29 @@ def published_notes(
     return [f"{', '.join(of)}: {note}." for note, of in whole.items()] + [
         f"{', '.join(of)}, {name} {printed}: {note}." for (name, printed, note), of in named.items()
     ]
+
+
+def match_notes(
+    columns: Sequence[Column],
+    data: Data,
+    published: Data,
+    pairs: Iterable[Pair],
+    datasets: Sequence[str],
+) -> list[str]:
+    """Return for each pair of a column of ours and a published one how often they are equal."""
+    title, out = titles(columns), []
+    for ours, theirs in pairs:
+        known = [dataset for dataset in datasets if dataset in published[theirs]]
+        equal = sum(_equal(data[ours], published[theirs], dataset) for dataset in known)
+        if known:
+            out.append(
+                f"{title[ours]}: ours is equal to the published number on {equal} of {len(known)} "
+                "datasets."
+            )
+    return out
+
+
+def _equal(ours: Mapping[str, Number], theirs: Mapping[str, Number], dataset: str) -> bool:
+    return dataset in ours and round(ours[dataset].value, theirs[dataset].decimals or 0) == round(
+        theirs[dataset].value, theirs[dataset].decimals or 0
+    )

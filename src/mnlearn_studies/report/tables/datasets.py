@@ -1,14 +1,19 @@
 """Tables of kind `datasets`: sizes of the benchmark datasets, ours and published."""
 
 from collections.abc import Mapping, Sequence
-
-import pandas as pd
+from dataclasses import dataclass
 
 from mnlearn_studies.datasets.registry import Benchmark, load_registry
-from mnlearn_studies.report.options import FLAG, PLACE, Kind, Options, one_or_more
 from mnlearn_studies.report.products import Labels
-from mnlearn_studies.report.tables.table import Cell, Material, Row, Table, number_cell
-from mnlearn_studies.study.published import Number, Source, lookup
+from mnlearn_studies.report.tables.table import (
+    Cell,
+    Material,
+    Row,
+    Table,
+    TableEntry,
+    number_cell,
+)
+from mnlearn_studies.study.published import Number, Place
 
 _QUANTITIES = {
     "n_train": "training",
@@ -22,64 +27,67 @@ _QUANTITIES = {
 _Published = Mapping[str, Mapping[str, Number]]
 
 
-def tabulate_datasets(material: Material, options: Options) -> Table:
-    """Return the numbers of examples and variables and the density of the study's datasets.
+@dataclass(frozen=True, kw_only=True)
+class Datasets(TableEntry):
+    """The numbers of examples and variables and the density of the study's datasets.
 
     The numbers are those of the registry; every download is checked against them.
 
-    Parameters
+    Attributes
     ----------
-    material : Material
-        Published numbers and names of datasets.
-    options : mapping
-        published (study and table of the published numbers, or a list of such tables: the table
-        shows the first that has a number, the notes compare all); origin (whether notes give the
-        domain and the citation of each dataset).
+    published : Place or tuple of Place
+        Tables of papers: the table shows the first that has a number, the notes compare all.
+    origin : bool
+        Whether notes give the domain and the citation of each dataset.
     """
-    registry = load_registry()
-    papers = _papers(material.published, options)
-    shown = {
-        quantity: [found[quantity] for found in papers.values() if quantity in found]
-        for quantity in _QUANTITIES
-    }
-    theirs = [quantity for quantity, found in shown.items() if found]
-    rows = []
-    known = [d for d in material.labels if d in registry]
-    for dataset in known:
-        ours = registry[dataset].sizes()
-        cells = [material.label_cell(dataset)]
-        cells += [
-            Cell(f"{value:,}" if isinstance(value, int) else f"{value:.3f}", value)
-            for value in ours.values()
-        ]
-        for quantity in theirs:
-            number = next((of[dataset] for of in shown[quantity] if dataset in of), None)
-            cells.append(number_cell(number, None))
-        rows.append(Row(tuple(cells), (dataset,)))
-    heads = [*_QUANTITIES.values(), *(_QUANTITIES[quantity] for quantity in theirs)]
-    groups = ("", *[""] * len(_QUANTITIES), *["published"] * len(theirs))
-    columns = ("dataset", *_QUANTITIES, *(f"{quantity}_published" for quantity in theirs))
-    return Table(
-        columns=columns,
-        header=(groups, ("dataset", *heads)) if theirs else (("dataset", *heads),),
-        alignment="l" + "r" * (len(columns) - 1),
-        body=tuple(rows),
-        notes=(
-            *_agreement(papers, {d: registry[d].sizes() for d in known}),
-            *(_origin(registry[d], material.labels) for d in known if options.get("origin")),
-        ),
-    )
 
+    published: Place | tuple[Place, ...] = ()
+    origin: bool = False
 
-def _papers(published: pd.DataFrame, options: Options) -> Mapping[str, _Published]:
-    """Return the published numbers by the name of their table in sentences."""
-    places = options.get("published", [])
-    out = {}
-    for place in places if isinstance(places, list) else [places]:
-        paper, table = (str(place[key]) for key in ("study", "table"))
-        found = {q: lookup(published, Source("", q, study=paper, table=table)) for q in _QUANTITIES}
-        out[f"{paper.upper()} Table {table}"] = {q: of for q, of in found.items() if of}
-    return out
+    def tabulate(self, material: Material) -> Table:
+        """Return the table."""
+        registry = load_registry()
+        papers = self._papers(material)
+        shown = {
+            quantity: [found[quantity] for found in papers.values() if quantity in found]
+            for quantity in _QUANTITIES
+        }
+        theirs = [quantity for quantity, found in shown.items() if found]
+        rows = []
+        known = [d for d in material.labels if d in registry]
+        for dataset in known:
+            ours = registry[dataset].sizes()
+            cells = [material.label_cell(dataset)]
+            cells += [
+                Cell(f"{value:,}" if isinstance(value, int) else f"{value:.3f}", value)
+                for value in ours.values()
+            ]
+            for quantity in theirs:
+                number = next((of[dataset] for of in shown[quantity] if dataset in of), None)
+                cells.append(number_cell(number, None))
+            rows.append(Row(tuple(cells), (dataset,)))
+        heads = [*_QUANTITIES.values(), *(_QUANTITIES[quantity] for quantity in theirs)]
+        groups = ("", *[""] * len(_QUANTITIES), *["published"] * len(theirs))
+        columns = ("dataset", *_QUANTITIES, *(f"{quantity}_published" for quantity in theirs))
+        return Table(
+            columns=columns,
+            header=(groups, ("dataset", *heads)) if theirs else (("dataset", *heads),),
+            alignment="l" + "r" * (len(columns) - 1),
+            body=tuple(rows),
+            notes=(
+                *_agreement(papers, {d: registry[d].sizes() for d in known}),
+                *(_origin(registry[d], material.labels) for d in known if self.origin),
+            ),
+        )
+
+    def _papers(self, material: Material) -> Mapping[str, _Published]:
+        """Return the published numbers by the name of their table in sentences."""
+        out = {}
+        for place in self.published if isinstance(self.published, tuple) else (self.published,):
+            found = {q: material.numbers(place.source("", q)) for q in _QUANTITIES}
+            shown = {quantity: numbers for quantity, numbers in found.items() if numbers}
+            out[f"{place.study.upper()} Table {place.table}"] = shown
+        return out
 
 
 def _agreement(
@@ -101,6 +109,3 @@ def _agreement(
 def _origin(benchmark: Benchmark, labels: Labels) -> str:
     label = labels.get(benchmark.name, benchmark.label)
     return f"{label}: {benchmark.domain}. {benchmark.citation}."
-
-
-DATASETS = Kind(tabulate_datasets, {"published": one_or_more(PLACE), "origin": FLAG})

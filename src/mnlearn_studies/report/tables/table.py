@@ -1,15 +1,17 @@
 """A table, independent of how it is rendered, and what its cells are made from."""
 
 import dataclasses
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from mnlearn_studies.report.options import Options
 from mnlearn_studies.report.products import Labels, list_scored
+from mnlearn_studies.study.content import Product
 from mnlearn_studies.study.published import Number, Source, numbers
 
 DAGGER = "†"
@@ -130,10 +132,6 @@ class Material:
         """Datasets with scores, in the order of the study."""
         return list_scored(self.scores, self.labels)
 
-    def where(self, options: Options) -> str:
-        """Return the name of a table, for sentences on what is wrong with its options."""
-        return f"study {self.study}, table {options['name']}"
-
     def numbers(self, source: Source) -> dict[str, Number]:
         """Return the numbers of a source by dataset, ours or published."""
         return numbers(self.scores, self.published, source)
@@ -141,6 +139,39 @@ class Material:
     def label_cell(self, dataset: str) -> Cell:
         """Return the first cell of a dataset's row: its label, and its name in the CSV."""
         return Cell(self.labels.get(dataset, dataset), dataset)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The largest of a `quantity`, a column of the trace of a `method`, over some grid points.
+
+    Attributes
+    ----------
+    name : str
+        Name of the number.
+    equal, at_least : mapping
+        The values, and the smallest values, that a point has to have, by parameter.
+    """
+
+    method: str
+    quantity: str
+    name: str
+    equal: Mapping[str, Any] = field(default_factory=dict)
+    at_least: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableEntry(Product):
+    """A table of a study, of a kind that derives from this class; see `tables.KINDS`.
+
+    traces : numbers that only the traces of tuning have, see `traces.trace_numbers`.
+    """
+
+    traces: tuple[Trace, ...] = ()
+
+    def tabulate(self, material: Material) -> Table:
+        """Return the table."""
+        raise NotImplementedError
 
 
 def number_cell(number: Number | None, decimals: int | None, method: str = "") -> Cell:

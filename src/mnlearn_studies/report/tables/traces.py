@@ -7,29 +7,19 @@ import pandas as pd
 
 from mnlearn_studies.records.files import find_version
 from mnlearn_studies.records.gather import COLUMNS
-from mnlearn_studies.report.options import MAPPING, NUMBER_BY_NAME, TEXT, Options, listed, needed
+from mnlearn_studies.report.tables.table import Trace
 from mnlearn_studies.study.frames import read_frame
-
-TRACES = listed(
-    {
-        **dict.fromkeys(("method", "quantity", "name"), needed(TEXT)),
-        "equal": MAPPING,
-        "at_least": NUMBER_BY_NAME,
-    }
-)
 
 
 def trace_numbers(
-    entries: Iterable[Options], study: str, datasets: Sequence[str], folder: Path
+    entries: Iterable[Trace], study: str, datasets: Sequence[str], folder: Path
 ) -> pd.DataFrame:
     """Return one number per entry and dataset, as a table like the scores.
 
     Parameters
     ----------
-    entries : iterable of mapping
-        Each with `method`; `quantity`, a column of its trace; `name`, the name of the number; and,
-        to leave out grid points, `equal` (values by parameter) and `at_least` (smallest values by
-        parameter). The number is the largest of the quantity over the remaining points.
+    entries : iterable of Trace
+        What the numbers are.
     study : str
         Name of the study.
     datasets : sequence of str
@@ -45,18 +35,17 @@ def trace_numbers(
     """
     rows = []
     for entry in entries:
-        method, quantity, name = (str(entry[key]) for key in ("method", "quantity", "name"))
-        columns = (quantity, *entry.get("equal", {}), *entry.get("at_least", {}))
+        columns = (entry.quantity, *entry.equal, *entry.at_least)
         for dataset in datasets:
-            path = find_version(folder, dataset, method, ".csv")
+            path = find_version(folder, dataset, entry.method, ".csv")
             if path is None:
                 continue
             points = read_frame(path, columns)
-            for parameter, value in entry.get("equal", {}).items():
+            for parameter, value in entry.equal.items():
                 points = points[points[parameter] == value]
-            for parameter, value in entry.get("at_least", {}).items():
+            for parameter, value in entry.at_least.items():
                 points = points[points[parameter] >= value]
             if len(points):
-                largest = float(points[quantity].max())
-                rows.append((study, dataset, method, "", name, largest, None))
+                largest = float(points[entry.quantity].max())
+                rows.append((study, dataset, entry.method, "", entry.name, largest, None))
     return pd.DataFrame(rows, columns=list(COLUMNS))

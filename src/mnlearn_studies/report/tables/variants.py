@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,65 +14,69 @@ from mnlearn_studies.report.by_variant import (
     numbers_by_variant,
     variants_of,
 )
-from mnlearn_studies.report.options import DECIMALS, NAMES, TEXT, Kind, Options, needed
 from mnlearn_studies.report.tables.table import (
     Cell,
     Material,
     Row,
     Table,
+    TableEntry,
     number_cell,
     value_cell,
 )
 from mnlearn_studies.study.published import Number
+from mnlearn_studies.study.reading import Decimals
 
 # Decimals of the quantities of a variant beside its scores.
 _OTHER_PLACES = {"n_features": 0, "mean_length": 2}
 
 
-def tabulate_variants(material: Material, options: Options) -> Table:
-    """Return one row per variant of a method, averaged over the datasets that have all variants.
+@dataclass(frozen=True, kw_only=True)
+class Variants(TableEntry):
+    """One row per variant of a method, averaged over the datasets that have all variants.
 
-    Parameters
-    ----------
-    material : Material
-        Scores of the study.
-    options : mapping
-        method; variants (their order); decimals.
+    variants : their order; that of the scores if not given.
     """
-    method = str(options["method"])
-    places = int(options.get("decimals", 3))
-    quantities = {"cmll": places, "pll": places, **_OTHER_PLACES}
-    scores = material.scores
-    variants = variants_of(scores, method, options.get("variants"))
-    data = {
-        quantity: numbers_by_variant(scores, method, quantity, variants) for quantity in quantities
-    }
-    validation = numbers_by_variant(scores, method, "validation", variants)
-    complete = complete_datasets(data["cmll"], material.datasets)
-    chosen = [chosen_variant(validation, dataset) for dataset in complete]
-    rows = [
-        _row(variant, data, quantities, complete, _count_cell(chosen.count(variant), method))
-        for variant in variants
-    ]
-    heads = ("conversion", "mean", "best on", "mean", "best on", "chosen on")
-    return Table(
-        columns=(
-            *("variant", "mean_cmll", "best_by_cmll", "mean_pll", "best_by_pll", "chosen"),
-            *("mean_n_features", "mean_length"),
-        ),
-        header=(
-            ("", "CMLL", "CMLL", "PLL", "PLL", "", "features", "features"),
-            (*heads, "mean number", "mean length"),
-        ),
-        alignment="l" + "r" * 7,
-        body=tuple(_embolden(rows, (1, 2, 3, 4))),
-        notes=(
-            f"Means over {len(complete)} datasets. A dataset on which several conversions tie "
-            "counts for each of them; chosen: by validation score.",
+
+    method: str
+    variants: tuple[str, ...] | None = None
+    decimals: Decimals = 3
+
+    def tabulate(self, material: Material) -> Table:
+        """Return the table."""
+        method = self.method
+        quantities = {"cmll": self.decimals, "pll": self.decimals, **_OTHER_PLACES}
+        scores = material.scores
+        variants = variants_of(scores, method, self.variants)
+        data = {
+            quantity: numbers_by_variant(scores, method, quantity, variants)
+            for quantity in quantities
+        }
+        validation = numbers_by_variant(scores, method, "validation", variants)
+        complete = complete_datasets(data["cmll"], material.datasets)
+        chosen = [chosen_variant(validation, dataset) for dataset in complete]
+        rows = [
+            _row(variant, data, quantities, complete, _count_cell(chosen.count(variant), method))
+            for variant in variants
+        ]
+        heads = ("conversion", "mean", "best on", "mean", "best on", "chosen on")
+        return Table(
+            columns=(
+                *("variant", "mean_cmll", "best_by_cmll", "mean_pll", "best_by_pll", "chosen"),
+                *("mean_n_features", "mean_length"),
+            ),
+            header=(
+                ("", "CMLL", "CMLL", "PLL", "PLL", "", "features", "features"),
+                (*heads, "mean number", "mean length"),
+            ),
+            alignment="l" + "r" * 7,
+            body=tuple(_embolden(rows, (1, 2, 3, 4))),
+            notes=(
+                f"Means over {len(complete)} datasets. A dataset on which several conversions tie "
+                "counts for each of them; chosen: by validation score.",
+            )
+            if complete
+            else (),
         )
-        if complete
-        else (),
-    )
 
 
 def _row(
@@ -105,48 +110,47 @@ def _row(
     return Row(cells, tuple(datasets))
 
 
-def tabulate_variants_by_dataset(material: Material, options: Options) -> Table:
-    """Return the score of every variant on every dataset; an asterisk marks the chosen variant.
+@dataclass(frozen=True, kw_only=True)
+class VariantsByDataset(Variants):
+    """The score of every variant on every dataset; an asterisk marks the chosen variant."""
 
-    Parameters
-    ----------
-    material : Material
-        Scores of the study.
-    options : mapping
-        method; variants (their order); quantity (cmll); decimals.
-    """
-    method = str(options["method"])
-    quantity = str(options.get("quantity", "cmll"))
-    variants = variants_of(material.scores, method, options.get("variants"))
-    by_variant = numbers_by_variant(material.scores, method, quantity, variants)
-    validation = numbers_by_variant(material.scores, method, "validation", variants)
-    decimals = int(options.get("decimals", 3))
-    rows = []
-    for dataset in material.datasets:
-        if not any(dataset in found for found in by_variant.values()):
-            continue
-        chosen = chosen_variant(validation, dataset)
-        cells = [number_cell(found.get(dataset), decimals, method) for found in by_variant.values()]
-        shown = [float(cell.text) for cell in cells if cell.text]
-        cells = [
-            dataclasses.replace(
-                cell,
-                text=cell.text + ("*" if variant == chosen and cell.text else ""),
-                bold=bool(cell.text) and float(cell.text) == max(shown),
-            )
-            for variant, cell in zip(by_variant, cells, strict=True)
-        ]
-        row = (material.label_cell(dataset), *cells, Cell(chosen, chosen, method=method))
-        rows.append(Row(row, (dataset,)))
-    return Table(
-        columns=("dataset", *by_variant, "chosen"),
-        header=(("dataset", *by_variant, "chosen"),),
-        alignment="l" + "r" * len(by_variant) + "l",
-        body=tuple(rows),
-        notes=("Bold: the best on test data; *: the one chosen on validation data.",)
-        if rows
-        else (),
-    )
+    quantity: str = "cmll"
+
+    def tabulate(self, material: Material) -> Table:
+        """Return the table."""
+        method = self.method
+        variants = variants_of(material.scores, method, self.variants)
+        by_variant = numbers_by_variant(material.scores, method, self.quantity, variants)
+        validation = numbers_by_variant(material.scores, method, "validation", variants)
+        rows = []
+        for dataset in material.datasets:
+            if not any(dataset in found for found in by_variant.values()):
+                continue
+            chosen = chosen_variant(validation, dataset)
+            cells = [
+                number_cell(found.get(dataset), self.decimals, method)
+                for found in by_variant.values()
+            ]
+            shown = [float(cell.text) for cell in cells if cell.text]
+            cells = [
+                dataclasses.replace(
+                    cell,
+                    text=cell.text + ("*" if variant == chosen and cell.text else ""),
+                    bold=bool(cell.text) and float(cell.text) == max(shown),
+                )
+                for variant, cell in zip(by_variant, cells, strict=True)
+            ]
+            row = (material.label_cell(dataset), *cells, Cell(chosen, chosen, method=method))
+            rows.append(Row(row, (dataset,)))
+        return Table(
+            columns=("dataset", *by_variant, "chosen"),
+            header=(("dataset", *by_variant, "chosen"),),
+            alignment="l" + "r" * len(by_variant) + "l",
+            body=tuple(rows),
+            notes=("Bold: the best on test data; *: the one chosen on validation data.",)
+            if rows
+            else (),
+        )
 
 
 def _mean_cell(found: list[Number | None], decimals: int, method: str) -> Cell:
@@ -169,8 +173,3 @@ def _embolden(rows: list[Row], columns: Iterable[int]) -> list[Row]:
             if len(shown) > 1 and row[column].text and float(row[column].text) == max(shown):
                 row[column] = dataclasses.replace(row[column], bold=True)
     return [dataclasses.replace(row, cells=tuple(c)) for row, c in zip(rows, cells, strict=True)]
-
-
-_OPTIONS = {"method": needed(TEXT), "variants": NAMES, "decimals": DECIMALS}
-VARIANTS = Kind(tabulate_variants, _OPTIONS)
-VARIANTS_BY_DATASET = Kind(tabulate_variants_by_dataset, {**_OPTIONS, "quantity": TEXT})

@@ -1,8 +1,9 @@
-"""Figures of kind `learning_curves`: test log-likelihood against the size of the training data."""
+"""Figure of the study `lem`: test log-likelihood against the size of the training data."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,26 +11,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from mnlearn.drawing.style import CYCLE, DPI, GREY
 from mnlearn_studies.datasets.sample_names import parse_sample
-from mnlearn_studies.report.figures.canvas import NOTHING, WIDTHS, Material, empty, look_of
-from mnlearn_studies.report.figures.ranges import visible_range
-from mnlearn_studies.report.options import (
-    FLAG,
-    MAPPING,
-    NAMES,
-    NUMBER,
-    PLACE,
-    SOURCE,
-    TEXT,
-    WHOLE,
-    Kind,
-    Options,
-    listed,
-    mapping,
-    needed,
+from mnlearn_studies.report.figures.canvas import (
+    NOTHING,
+    WIDTHS,
+    Material,
+    empty,
+    look_of,
+    visible_range,
 )
 from mnlearn_studies.report.statistics import UNITS
-from mnlearn_studies.report.tables.training_times import TIMES, TimeRow, list_times
-from mnlearn_studies.study.published import Source, lookup
+from mnlearn_studies.report.tables.of_lem import (
+    LIMIT,
+    TIMED,
+    UNAVAILABLE,
+    TimeRow,
+    list_times,
+    published_axes,
+)
+from mnlearn_studies.study.published import Number, Source
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,64 +39,92 @@ _BITS = UNITS["bits"]
 
 
 @dataclass(frozen=True)
+class CurveSeries:
+    """A line of the panels.
+
+    Attributes
+    ----------
+    may_leave : bool
+        The vertical axis covers the other lines and as much again above and below.
+    instead : mapping of str to str
+        If any, the series is drawn in the panels of these datasets only, from the dataset given for
+        each.
+    """
+
+    head: str
+    source: Source
+    colour: int
+    dashed: bool = False
+    may_leave: bool = False
+    instead: Mapping[str, str] = field(default_factory=dict)
+
+
+# Datasets in the order of the paper.
+PANELS = ("alarm", "traffic", "temperature", "msnbc", "adult")
+SERIES = (
+    CurveSeries("LEM", Source("lem_paper", "ll"), 0),
+    CurveSeries("LEM, settings chosen", Source("lem", "ll"), 0, dashed=True),
+    CurveSeries(
+        "LEM, 37 variables", Source("lem_paper", "ll"), 5, instead={"alarm": "alarm_groups"}
+    ),
+    CurveSeries("junction tree", Source("junction_tree", "ll"), 4),
+    CurveSeries("Chow-Liu", Source("chow_liu", "ll"), 2),
+    *(
+        CurveSeries(
+            f"{head}, {estimate}",
+            Source(method, quantity),
+            colour,
+            dashed=quantity == "ll_annealed",
+            may_leave=True,
+        )
+        for head, method, colour in (("DL", "dl", 1), ("L1", "l1", 3))
+        for estimate, quantity in (("BP", "ll_beliefs"), ("AIS", "ll_annealed"))
+    ),
+)
+
+
+@dataclass(frozen=True)
 class _Curve:
     """One series in one panel: its sizes, and the mean, lowest and highest fold of each."""
 
-    series: int
+    series: CurveSeries
     size: NDArray[np.float64]
     mean: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
 
 
-def draw_learning_curves(material: Material, options: Options) -> Figure:
+def draw_learning_curves(
+    material: Material, panels: Sequence[str] = PANELS, series: Sequence[CurveSeries] = SERIES
+) -> Figure:
     """Draw one panel per dataset, lettered as in the paper, and a panel with the table of times.
 
     A line joins the means over folds; bars go from the lowest to the highest fold. The left axis is
     in nats, the right one in bits. A grey bar along each axis marks the range of the paper's axis,
-    read in the unit of that axis.
-
-    Parameters
-    ----------
-    material : Material
-        Scores of the study.
-    options : mapping
-        - panels: datasets in the order of the paper; one that the study calls unavailable gets a
-          panel that says so;
-        - series, each with head, method and quantity, and optionally `dashed`; `may_leave`: the
-          vertical axis covers the other lines and as much again above and below; `instead`: the
-          series is drawn in the panels of these datasets only, from the dataset given for each;
-        - axes: study and table of the published ends, `axis_low` and `axis_high`;
-        - times, for the last panel: see `training_times.list_times`; and limit, the published
-          minutes that stand for an end by the time limit.
+    read in the unit of that axis. The panel of a dataset that is not public says so.
     """
     from matplotlib.figure import Figure
 
-    panels = [str(name) for name in options["panels"]]
-    curves = {panel: _curves(material, options, panel) for panel in panels}
+    curves = {panel: _curves(material, panel, series) for panel in panels}
+    axes_of = published_axes(material.published)
     if not any(curves.values()):
-        return empty(options, NOTHING)
+        return empty()
     n_rows = -(-(len(panels) + 1) // _COLUMNS)
     figure = Figure((WIDTHS["page"], 0.5 + 1.9 * n_rows), dpi=DPI, layout="constrained")
     axes = figure.subplots(n_rows, _COLUMNS, squeeze=False).ravel()
     for number, (ax, panel) in enumerate(zip(axes, panels, strict=False)):
         ax.set_title(f"({chr(ord('a') + number)}) {material.label(panel)}", loc="left")
         if curves[panel]:
-            _draw_panel(
-                ax, curves[panel], options["series"], _published_axis(material, options, panel)
-            )
+            _draw_panel(ax, curves[panel], axes_of.get(panel))
         else:
-            unavailable = panel in material.study.content.get("unavailable", [])
-            _write_inside(ax, "the data are\nnot public" if unavailable else NOTHING)
+            _write_inside(ax, "the data are\nnot public" if panel in UNAVAILABLE else NOTHING)
     last = axes[len(panels)]
     last.set_title(f"({chr(ord('a') + len(panels))}) Minutes; ours below", loc="left")
-    spec = options["times"]
-    rows = list_times(material.scores, material.published, material.labels, spec)
-    _draw_times(last, rows, spec, float(options["limit"]))
+    _draw_times(last, list_times(material.scores, material.published, material.labels))
     for ax in axes[len(panels) + 1 :]:
         ax.set_visible(False)
     handles = {line.get_label(): line for ax in axes for line in ax.get_lines()}
-    heads = [str(one["head"]) for one in options["series"] if str(one["head"]) in handles]
+    heads = [one.head for one in series if one.head in handles]
     figure.legend(
         [handles[head] for head in heads], heads, loc="outside upper center", ncols=5,
         columnspacing=1.4,
@@ -105,13 +132,13 @@ def draw_learning_curves(material: Material, options: Options) -> Figure:
     return figure
 
 
-def _curves(material: Material, options: Options, panel: str) -> list[_Curve]:
+def _curves(material: Material, panel: str, series: Iterable[CurveSeries]) -> list[_Curve]:
     """Return the curves of a panel: every series that is scored on its dataset."""
     found = []
-    for number, one in enumerate(options["series"]):
-        base = one["instead"].get(panel) if "instead" in one else panel
+    for one in series:
+        base = one.instead.get(panel) if one.instead else panel
         by_size: dict[int, list[float]] = {}
-        for dataset, score in material.numbers(one, material.where(options)).items():
+        for dataset, score in material.numbers(one.source).items():
             sample = parse_sample(dataset)
             if sample is not None and sample.fold is not None and sample.base == base:
                 by_size.setdefault(sample.size, []).append(score.value)
@@ -119,45 +146,31 @@ def _curves(material: Material, options: Options, panel: str) -> list[_Curve]:
             sizes = sorted(by_size)
             folds = [np.array(by_size[size]) for size in sizes]
             mean, low, high = (np.array([f(v) for v in folds]) for f in (np.mean, np.min, np.max))
-            found.append(_Curve(number, np.array(sizes, float), mean, low, high))
+            found.append(_Curve(one, np.array(sizes, float), mean, low, high))
     return found
-
-
-def _published_axis(material: Material, options: Options, panel: str) -> tuple[float, float] | None:
-    """Return the ends of the paper's vertical axis; None if there is no such panel."""
-    axes = options["axes"]
-    ends = []
-    for quantity in ("axis_low", "axis_high"):
-        source = Source("", quantity, study=str(axes["study"]), table=str(axes["table"]))
-        found = lookup(material.published, source)
-        if panel not in found:
-            return None
-        ends.append(found[panel].value)
-    return ends[0], ends[1]
 
 
 def _draw_panel(
     ax: Axes,
     curves: list[_Curve],
-    series: list[Options],
-    published: tuple[float, float] | None,
+    published: tuple[Number, Number] | None,
 ) -> None:
     from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
     for curve in curves:
-        one = series[curve.series]
-        colour, marker = look_of(int(one.get("colour", curve.series)))
+        one = curve.series
+        colour, marker = look_of(one.colour)
         ax.errorbar(
             curve.size, curve.mean, [curve.mean - curve.low, curve.high - curve.mean],
             lw=0.9, ms=2.6, elinewidth=0.6, capsize=1.2, capthick=0.6, color=colour,
-            marker=marker, ls="--" if one.get("dashed") else "-",
-        )[0].set_label(str(one["head"]))  # fmt: skip
+            marker=marker, ls="--" if one.dashed else "-",
+        )[0].set_label(one.head)  # fmt: skip
     ax.set_xscale("log")
     ax.set_xlim(curves[0].size.min() / 1.3, curves[0].size.max() * 1.3)
     ax.set_xticks([100, 1000, 10000])
     ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}"))
     ax.xaxis.set_minor_locator(NullLocator())
-    staying = [c for c in curves if not series[c.series].get("may_leave")] or curves
+    staying = [c for c in curves if not c.series.may_leave] or curves
     ax.set_ylim(*visible_range(_ends(staying), _ends(curves)))
     ax.yaxis.set_major_locator(MaxNLocator(5))
     ax.grid(True)
@@ -167,7 +180,7 @@ def _draw_panel(
     bits.yaxis.set_major_locator(MaxNLocator(5))
     bits.set_ylabel("bits")
     if published is not None:
-        _mark_published(ax, published)
+        _mark_published(ax, [end.value for end in published])
 
 
 def _to_bits(nats: ArrayLike) -> NDArray[np.float64]:
@@ -178,7 +191,7 @@ def _to_nats(bits: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(bits, float) / _BITS
 
 
-def _mark_published(ax: Axes, published: tuple[float, float]) -> None:
+def _mark_published(ax: Axes, published: Sequence[float]) -> None:
     """Draw the range of the paper's axis along both axes, each in its unit, where it is visible."""
     low, high = ax.get_ylim()
     for x, factor in ((0.0, 1.0), (1.0, 1.0 / _BITS)):
@@ -202,11 +215,10 @@ def _write_inside(ax: Axes, text: str) -> None:
     ax.text(0.5, 0.5, text, ha="center", va="center", color=GREY, transform=ax.transAxes)
 
 
-def _draw_times(ax: Axes, rows: list[TimeRow], spec: Options, limit: float) -> None:
+def _draw_times(ax: Axes, rows: list[TimeRow]) -> None:
     """Write the published minutes and our seconds as a table."""
-    methods = [(str(m["method"]), str(m["head"])) for m in spec["methods"]]
     ax.set_axis_off()
-    x = [0.0, 0.46, *np.linspace(0.66, 1.02, len(methods))]
+    x = [0.0, 0.46, *np.linspace(0.66, 1.02, len(TIMED))]
     step = 1.0 / (2 * len(rows) + 2.5)
 
     def write(row: float, texts: list[str], colour: str) -> None:
@@ -217,47 +229,23 @@ def _draw_times(ax: Axes, rows: list[TimeRow], spec: Options, limit: float) -> N
                 color=colour, transform=ax.transAxes, clip_on=False,
             )  # fmt: skip
 
-    write(0, ["", "features", *(head for _, head in methods)], "#000000")
+    write(0, ["", "features", *(head for head, _ in TIMED.values())], "#000000")
     ax.plot([0, 1.02], [1 - step] * 2, color=GREY, lw=0.5, transform=ax.transAxes, clip_on=False)
     for number, row in enumerate(rows):
-        features = "" if row.features is None else str(row.features.printed)
-        minutes = [_minutes(row, m, limit) for m, _ in methods]
-        write(1.3 + 2 * number, [row.label, features, *minutes], "#000000")
+        minutes = [_minutes(row, method) for method in TIMED]
+        write(1.3 + 2 * number, [row.label, str(row.features.printed), *minutes], "#000000")
         ours = ["", "" if row.n_vars is None else str(row.n_vars)]
-        found = [_short_time(row.seconds[m]) if m in row.seconds else "–" for m, _ in methods]
+        found = [_short_time(row.seconds[m]) if m in row.seconds else "–" for m in TIMED]
         write(2.2 + 2 * number, [*ours, *found], CYCLE[0])
 
 
-def _minutes(row: TimeRow, method: str, limit: float) -> str:
+def _minutes(row: TimeRow, method: str) -> str:
     if method not in row.published:
         return "–"
     number = row.published[method]
-    return f"{number.printed}*" if number.value == limit else str(number.printed)
+    return f"{number.printed}*" if number.value == LIMIT else str(number.printed)
 
 
 def _short_time(seconds: float) -> str:
     """Return a time in two digits, with its unit."""
     return f"{seconds:.2g} s" if seconds >= 0.1 else f"{1000 * seconds:.2g} ms"
-
-
-LEARNING_CURVES = Kind(
-    draw_learning_curves,
-    {
-        "panels": needed(NAMES),
-        "series": needed(
-            listed(
-                {
-                    **SOURCE,
-                    "head": needed(TEXT),
-                    "colour": WHOLE,
-                    "dashed": FLAG,
-                    "may_leave": FLAG,
-                    "instead": MAPPING,
-                }
-            )
-        ),
-        "axes": needed(mapping(PLACE)),
-        "times": needed(mapping(TIMES)),
-        "limit": needed(NUMBER),
-    },
-)

@@ -1,4 +1,4 @@
-"""Figures of kind `critical_difference`: mean ranks of methods, and which differ significantly.
+"""Figure of the study `gssl`: mean ranks of the learners, and which differ significantly.
 
 See Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7 (2006),
 Section 3.2.2.
@@ -12,39 +12,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.drawing.style import BLUE, GREY
-from mnlearn_studies.report.column_options import RANKED
-from mnlearn_studies.report.figures.canvas import NOTHING, WIDTH, Material, empty, new_figure
-from mnlearn_studies.report.options import LEVEL, Kind, Options, listed, needed
+from mnlearn_studies.report.figures.canvas import Material, empty, new_figure
 from mnlearn_studies.report.statistics import friedman
+from mnlearn_studies.study.published import Source
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+LEARNERS = {"gssl": "GSSL", "l1": "L1", "dtsl": "DTSL", "blm": "BLM"}
 
-def draw_critical_difference(material: Material, options: Options) -> Figure:
-    """Draw the mean rank of each method; bars join methods that Nemenyi's test cannot distinguish.
 
-    Parameters
-    ----------
-    material : Material
-        Scores and published numbers.
-    options : mapping
-        columns, each with head and the keys of a source; level; width.
+def draw_critical_difference(material: Material) -> Figure:
+    """Draw the mean rank of each learner by test CMLL.
+
+    Bars join learners that Nemenyi's test does not tell apart at 0.05.
     """
-    where = material.where(options)
-    specs = options["columns"]
-    data = [material.numbers(spec, where) for spec in specs]
+    data = [material.numbers(Source(method, "cmll")) for method in LEARNERS]
     datasets = [d for d in material.datasets if all(d in found for found in data)]
-    if len(datasets) < 2 or len(specs) < 3:
-        return empty(options, NOTHING)
+    if len(datasets) < 2:
+        return empty(width="page")
     values = np.array([[found[d].value for found in data] for d in datasets])
-    ranked = friedman(values, float(options.get("level", 0.05)))
+    ranked = friedman(values)
     order = np.argsort(ranked.mean, kind="stable")
-    mean, heads = ranked.mean[order], [str(specs[i]["head"]) for i in order]
+    mean, heads = ranked.mean[order], [list(LEARNERS.values())[i] for i in order]
     groups = find_runs(mean, ranked.critical_difference)
     n, half = len(mean), (len(mean) + 1) // 2
     depth = 0.32 * len(groups) + 0.5 * half
-    figure, ax = new_figure(options, "page", 0.9 + 0.36 * depth)
+    figure, ax = new_figure("page", 0.9 + 0.36 * depth)
     ax.set_axis_off()
     ax.set_xlim(0.2, n + 0.8)
     ax.set_ylim(-depth - 0.5, 1.5)
@@ -88,9 +82,3 @@ def find_runs(mean: NDArray[np.float64], critical: float) -> list[tuple[int, int
         if last > first and (not runs or last > runs[-1][1]):
             runs.append((first, last))
     return runs
-
-
-CRITICAL_DIFFERENCE = Kind(
-    draw_critical_difference,
-    {"columns": needed(listed(RANKED, least=3)), "level": LEVEL, "width": WIDTH},
-)
