@@ -37,7 +37,6 @@ _SETTINGS = (
     *("gamma", "merge", "seed", "coding", "bootstraps", "case_drops"),
     *("compare_by", "permutations", "missing"),
 )
-_MODULES = ("estimation", "resampling", "measures", "comparison", "tables")
 
 
 @click.command()
@@ -256,10 +255,7 @@ def _summarise(path: Path, found: "Estimate", settings: dict[str, Any]) -> dict[
         "n_edges": len(found.network.edges()),
         "dropped": found.network.dropped_labels,
         "settings": {name: given[name] for name in _SETTINGS} | settings,
-        "provenance": provenance(
-            *(f"mnlearn.learning.ising.{module}" for module in _MODULES),
-            "mnlearn.drawing.ising_folder",
-        ),
+        "provenance": provenance("mnlearn.learning.ising.estimate", "mnlearn.drawing.ising_folder"),
     }
     if found.comparison is not None:
         summary["not_compared"] = list(found.comparison.dropped)
