@@ -34,6 +34,7 @@ FACES = [
     "mnlearn/cli",
     "mnlearn/methods",
     "mnlearn/models/io/libra",
+    "mnlearn_studies/records/kinds",
     "mnlearn_studies/report/claims",
     "mnlearn_studies/report/figures",
     "mnlearn_studies/report/tables",

@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import decode_json
 
 
 def parse_names(text: str | None) -> list[str]:
@@ -27,6 +26,8 @@ def parse_settings(settings: tuple[str, ...]) -> dict[str, Any]:
 
 def parse_object(text: str, option: str) -> dict[str, Any]:
     """Return the JSON object of an option."""
+    from mnlearn.runtime.files import decode_json
+
     try:
         value = decode_json(text, option)
     except json.JSONDecodeError as error:
