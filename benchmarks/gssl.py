@@ -15,7 +15,7 @@ from mnlearn.kernels.arithmetic.sums import add_where, sum_where
 from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.likelihood.packed_columns import BLOCK
 from mnlearn.learning.features.generation import INITIAL, generate_features
-from mnlearn.learning.tuning import tune, validation_score
+from mnlearn.learning.tuning import tune
 from mnlearn.learning.weights.arrangement import arrange
 from mnlearn.learning.weights.descent import Penalty
 from mnlearn.learning.weights.fit import MAX_ITERATIONS, fit_weights
@@ -24,6 +24,7 @@ from mnlearn.methods.gssl import GSSL
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.scoring.any_model import pll
+from mnlearn.scoring.metrics import mean_score
 from mnlearn_studies.study.published import Source, load_published, lookup
 
 PENALTY = Penalty(0.5, 5.0)
@@ -154,7 +155,7 @@ def _measure_grid(bench: Bench, name: str, train: Dataset, valid: Dataset) -> No
         }
     )
     names = GSSL.stages[-1].parameters
-    criterion = validation_score(GSSL, valid)
+    criterion = mean_score(GSSL.criterion, valid)
     on_paths = tune(GSSL, train, grid, criterion).trace
     from_zero = []
     for point in itertools.product(*(grid[name] for name in names)):

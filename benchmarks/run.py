@@ -40,8 +40,8 @@ from mnlearn.learning.trees import learn_tree_path
 from mnlearn.learning.weights.descent import Penalty
 from mnlearn.learning.weights.stored_likelihood import arrange_stored
 from mnlearn.models.dependency_network import Trees, tree_network
-from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.model import Model
 from mnlearn.models.tree_features import tree_features
 from mnlearn.runtime.digest_cache import digest_file
 from mnlearn.runtime.errors import InputError

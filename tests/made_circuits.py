@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 from mnlearn.learning.circuits.splitting import plan, split
-from mnlearn.models.circuit import product_of_marginals, with_weight
+from mnlearn.models.circuit import product_of_marginals
 from mnlearn.models.features import features_of
 
 N = 6
@@ -33,7 +33,7 @@ def grown(seed, extend=True, n_splits=10, n_vars=N):
         else:
             features[f] = children[0]
             features.append(children[1])
-        circuit = with_weight(circuit, rng.normal(size=len(circuit.weight)))
+        circuit = circuit.with_parameters(rng.normal(size=len(circuit.weight)))
     return circuit, features_of(sorted(f) for f in features)
 
 

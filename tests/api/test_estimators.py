@@ -20,6 +20,7 @@ import mnlearn as mn
 from mnlearn.learning.tuning import tune
 from mnlearn.methods import class_names, load_learner
 from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.scoring.metrics import Request, find_metric
 
 LEARNERS = sorted(class_names())
 RNG = np.random.default_rng(20)
@@ -56,8 +57,8 @@ def test_a_learner_learns_what_the_command_line_learns(name):
         trees = load_learner("dn_tree")
         network = tune(trees, data, trees.grid({}), None).best.fitted.model
     model = tune(learner, data, learner.grid({}), None, network=network).best.fitted.model
-    score = getattr(learner.scorer, learner.criterion)
-    expected = score(model, data).per_row[data.row_of]
+    score = find_metric(learner.criterion).measure(model, data, Request())
+    expected = score.per_row[data.row_of]
     np.testing.assert_array_equal(fitted.score_samples(FRAME), expected)
     assert fitted.score(FRAME) == pytest.approx(expected.mean())
     assert mn.score(fitted, FRAME).metric == mn.score(fitted.model_, FRAME).metric

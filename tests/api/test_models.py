@@ -13,9 +13,8 @@ from made_networks import drawn_network, grid_network
 from mnlearn.api.kinds import KINDS as CORE
 from mnlearn.api.model import Model
 from mnlearn.api.models import _PUBLIC, public
-from mnlearn.api.scores import _MEASURES
-from mnlearn.api.settings import ANNEALED, SETTINGS
-from mnlearn.inference.settings import METHODS
+from mnlearn.api.settings import SETTINGS
+from mnlearn.inference.settings import ANNEALED, METHODS
 from mnlearn.scoring.metrics import METRICS
 from oracles import all_states, joint
 
@@ -314,16 +313,15 @@ def test_a_score_refuses_what_its_metric_does_not_read(metric, given, message):
 
 
 def test_a_score_takes_what_its_metric_reads():
-    assert tuple(_MEASURES) == METRICS
     assert tuple(SETTINGS) == (*METHODS, ANNEALED)
     model = learned("MarkovNetwork")
     values = dict.fromkeys(("burn_in", "samples", "iterations", "chains"), np.int32(20))
     values |= {"tolerance": 1, "damping": np.float32(0.5), "schedule": "parallel"}
-    for metric, known in _MEASURES.items():
+    for known in METRICS:
         for method in known.methods or (None,):
             given = {name: values[name] for name in SETTINGS.get(method, ())}
             given |= {"folds": np.int64(2)} if known.by_group else {}
-            found = mn.score(model, FRAME, metric, inference=method, n_jobs=2, **given)
+            found = mn.score(model, FRAME, known.name, inference=method, n_jobs=2, **given)
             assert np.isfinite(found.mean)
     by_default = mn.score(model, FRAME, "cmll", samples=None).per_example
     np.testing.assert_array_equal(by_default, mn.score(model, FRAME, "cmll", folds=4).per_example)

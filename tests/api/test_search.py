@@ -11,9 +11,10 @@ import mnlearn as mn
 from mnlearn.api import search as search_module
 from mnlearn.learning.ising.estimation import learn_ising
 from mnlearn.learning.ising.resampling import bootstrap
-from mnlearn.learning.tuning import tune, validation_score
+from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_learner
 from mnlearn.runtime import code_digest
+from mnlearn.scoring.metrics import mean_score
 
 RNG = np.random.default_rng(3)
 ROWS = RNG.integers(0, 2, (90, 5))
@@ -28,7 +29,7 @@ def test_a_search_chooses_as_the_command_line_does(tmp_path):
     search = mn.GridSearch(mn.DTSL(), GRID, checkpoints=tmp_path).fit(TRAIN, validation=VALID)
     learner = load_learner("dtsl")
     train, valid = (mn.Dataset.from_arrays(x, names=list("abcde")) for x in (TRAIN, VALID))
-    tuned = tune(learner, train, learner.grid(GRID), validation_score(learner, valid))
+    tuned = tune(learner, train, learner.grid(GRID), mean_score(learner.criterion, valid))
     assert search.best_params_ == {name: tuned.best.parameters[name] for name in GRID}
     assert search.best_score_ == tuned.best.score == search.score(VALID)
     results = pd.DataFrame(search.cv_results_)
@@ -149,7 +150,7 @@ def test_checkpoints_depend_on_the_code_of_the_criteria(tmp_path, monkeypatch):
         ("mnlearn.learning.tuning", "tune"),
         ("mnlearn.api.scores", "validation_criterion"),
         ("mnlearn.scoring.any_model", "cmll"),
-        ("mnlearn.scoring.by_variable", "pll"),
+        ("mnlearn.scoring.any_model", "pll"),
         ("mnlearn.inference.query_groups", "random_partition"),
         ("mnlearn.runtime.random_streams", "stream_seed"),
     } <= covered
@@ -163,7 +164,7 @@ def test_wrong_searches_are_named():
         search({"kapa": [1]})
     with pytest.raises(mn.InputError, match=r"grid, kappa: expected a list of values, got 0\.1"):
         search({"kappa": 0.1})
-    with pytest.raises(mn.InputError, match="criterion: expected one of pll, ll, cmll"):
+    with pytest.raises(mn.InputError, match="criterion: expected one of pll, cmll, cll, ll"):
         search({"kappa": [0.1]}, criterion="auc")
     with pytest.raises(mn.InputError, match="n_jobs: expected a whole number other than 0"):
         search({"kappa": [0.1]}, n_jobs=0)
@@ -176,7 +177,7 @@ def test_wrong_searches_are_named():
             search({"kappa": [0.1]}, criterion="cmll", folds=folds)
     for criterion in (None, "pll"):
         for unread in ({"folds": 5}, {"inference": "exact"}):
-            sentence = f"{next(iter(unread))}: is read by the criterion cmll only"
+            sentence = f"{next(iter(unread))}: is not read by the metric pll"
             with pytest.raises(mn.InputError, match=sentence):
                 search({"kappa": [0.1]}, criterion=criterion, **unread)
 

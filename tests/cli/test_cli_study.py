@@ -12,7 +12,7 @@ import pytest
 
 from command import refuse, succeed
 from mnlearn.runtime.files import write_json
-from mnlearn.scoring import networks
+from mnlearn.scoring.any_model import ll
 from mnlearn_studies.cli import demonstration
 from mnlearn_studies.datasets.embedded import build_true_network, load_embedded
 from mnlearn_studies.datasets.registry import load_registry
@@ -155,12 +155,12 @@ def test_the_demo_says_what_was_learned(tree):
     found = [[u, v, w] for (u, v), w in couplings(truth).items()]
     record = {"names": [str(v) for v in range(16)], "couplings": found}
     write_json(demo / "structures/grid/dtsl.json", record)
-    for method, score in (("dtsl", networks.ll(truth, test).mean), ("atomic", -11.0)):
+    for method, score in (("dtsl", ll(truth, test).mean), ("atomic", -11.0)):
         scores = {"": {"scores": {"ll": {"mean": score}}}}
         write_json(demo / f"cells/grid/{method}.json", {"variants": scores})
     learned, good, where = demonstration.describe_demo()
     assert "24 of its 24 strongest interactions" in learned
-    assert f"{networks.ll(truth, test).mean:.3f} nats" in good
+    assert f"{ll(truth, test).mean:.3f} nats" in good
     assert "100% of what can be gained" in good
     assert str(demo / "index.html") in where
     assert where.endswith("results/logs/demo/run.log.")

@@ -17,7 +17,7 @@ from mnlearn.cli import main
 from mnlearn.cli.compile import _QUICK
 from mnlearn.inference.settings import METHODS, SCHEDULES
 from mnlearn.methods import learner_names, load_learner
-from mnlearn.scoring.metrics import METRICS
+from mnlearn.scoring.metrics import METRIC_NAMES
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -146,7 +146,7 @@ assert not slow & set(sys.modules), slow & set(sys.modules)
     "path", sorted(Path(mnlearn.cli.__file__).parent.glob("*.py")), ids=lambda p: p.name
 )
 def test_a_command_repeats_no_list_of_names(path):
-    known = [set(METHODS), set(SCHEDULES), set(METRICS)]
+    known = [set(METHODS), set(SCHEDULES), set(METRIC_NAMES)]
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.List | ast.Tuple | ast.Set):
             texts = {item.value for item in node.elts if isinstance(item, ast.Constant)}

@@ -18,7 +18,6 @@ from mnlearn.learning.incomplete_circuits import Settings, run_em
 from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_learner
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
-from mnlearn.models.tree_models import TreeModel, circuit_of
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring import any_model
 from oracles import all_states
@@ -108,7 +107,7 @@ def test_em_never_lowers_the_likelihood_of_the_known_cells(method):
     # What is reported is the exact log of the marginal of the known cells.
     score = any_model.marginal_ll(found.model, DATA)
     np.testing.assert_allclose(score.mean * DATA.n_examples, found.log_likelihood[-1], rtol=1e-9)
-    circuit = circuit_of(found.model) if isinstance(found.model, TreeModel) else found.model
+    circuit = found.model.to_circuit()
     if method != "acmn":
         assert log_partition(circuit) == pytest.approx(0, abs=1e-9)
     again = run_em(model, DATA, Settings(iterations=8, tolerance=0.0, prior=0.0), threads=2)

@@ -8,12 +8,13 @@ from made_random import random_data, random_dependency_network
 from mnlearn.learning.checkpoints import Checkpoints
 from mnlearn.learning.conversion import BASES, ORDERS, Orders, smooth_marginals, to_markov_network
 from mnlearn.learning.learner import Stage
-from mnlearn.learning.tuning import tune, validation_score
+from mnlearn.learning.tuning import tune
 from mnlearn.methods import learner_names, load_learner
 from mnlearn.methods.dn_tree import DNTree
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.any_model import pll
+from mnlearn.scoring.metrics import mean_score
 from mnlearn_studies.datasets.embedded import build_true_network, load_embedded
 
 GRID = {"kappa": [0.001, 0.1, 1.0], "feature_mode": ["default", "prune"], "sd": [0.1, 1.0]}
@@ -43,7 +44,7 @@ def test_atomic_is_the_product_of_smoothed_marginals():
 def test_the_best_on_validation_data_is_chosen_stage_by_stage():
     train, valid = random_data(1), random_data(2)
     method = load_learner("dtsl")
-    tuned = tune(method, train, method.grid(GRID), validation_score(method, valid))
+    tuned = tune(method, train, method.grid(GRID), mean_score(method.criterion, valid))
     first = [row for row in tuned.trace if row["stage"] == 0]
     second = [row for row in tuned.trace if row["stage"] == 1]
     assert [row["kappa"] for row in first] == GRID["kappa"]
@@ -95,7 +96,7 @@ def test_a_resumed_search_ends_with_the_same_bytes(tmp_path):
     train, valid = random_data(1), random_data(2)
     method = load_learner("dtsl")
     grid = method.grid(GRID)
-    whole = tune(method, train, grid, validation_score(method, valid))
+    whole = tune(method, train, grid, mean_score(method.criterion, valid))
 
     class KilledError(Exception):
         pass
@@ -118,7 +119,7 @@ def test_a_resumed_search_ends_with_the_same_bytes(tmp_path):
         method,
         train,
         grid,
-        validation_score(method, valid),
+        mean_score(method.criterion, valid),
         checkpoints=Checkpoints(tmp_path, code="x"),
     )
     assert_array_equal(resumed.best.fitted.model.weight, whole.best.fitted.model.weight)
@@ -129,7 +130,7 @@ def test_a_resumed_search_ends_with_the_same_bytes(tmp_path):
         method,
         random_data(5),
         grid,
-        validation_score(method, valid),
+        mean_score(method.criterion, valid),
         checkpoints=Checkpoints(tmp_path, code="y"),
     )
     assert len(list(tmp_path.glob("*.npz"))) > kept
@@ -204,7 +205,7 @@ def test_the_structure_of_a_known_network_is_recovered():
     train, valid, _ = load_embedded("grid", 20)
     method = load_learner("dtsl")
     grid = method.grid({"kappa": [0.0001, 0.01], "feature_mode": ["prune-5"], "sd": [1.0]})
-    network = tune(method, train, grid, validation_score(method, valid)).best.fitted.model
+    network = tune(method, train, grid, mean_score(method.criterion, valid)).best.fitted.model
     true_edges = set(build_true_network("grid", 20).edges())
     strength = {edge: abs(w) for edge, w in network.edges().items()}
     strongest = sorted(strength, key=strength.get, reverse=True)[: len(true_edges)]
@@ -271,6 +272,6 @@ def test_kappa_can_be_chosen_by_the_converted_network():
         fitted = tune(method, train, method.grid({"kappa": kappa}), None).best.fitted
         scores[kappa] = pll(fitted.model, valid).mean
     grid = method.grid({"kappa": kappas, "kappa_by": "converted"})
-    best = tune(method, train, grid, validation_score(method, valid)).best
+    best = tune(method, train, grid, mean_score(method.criterion, valid)).best
     assert best.parameters["kappa"] == max(scores, key=scores.get)
     assert best.score == max(scores.values())

@@ -13,7 +13,6 @@ from made_hidden_trees import random_hidden_tree
 from made_random import random_network
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.models.circuit import product_of_marginals
-from mnlearn.models.hidden_tree_circuit import circuit_of
 from mnlearn.models.io.formats import describe, save_model
 from mnlearn.models.mixture_circuit import mixture_circuit
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
@@ -61,7 +60,7 @@ def test_the_terms_may_stand_in_any_order():
 def test_circuits_with_hidden_variables_are_not(tmp_path):
     one, other = (product_of_marginals(np.full(3, p)) for p in (0.2, 0.7))
     mixture = mixture_circuit([one, other], np.log([0.5, 0.5]))
-    for circuit in (mixture, tree_over(5, 3), circuit_of(random_hidden_tree(1, 3, 2))):
+    for circuit in (mixture, tree_over(5, 3), random_hidden_tree(1, 3, 2).to_circuit()):
         assert not circuit.is_deterministic()
         assert has_overlap(circuit)
     save_model(mixture, tmp_path / "a.ac")

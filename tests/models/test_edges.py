@@ -10,7 +10,6 @@ import pytest
 import mnlearn as mn
 from command import numbers, succeed
 from mnlearn.api.models import public
-from mnlearn.models.circuit import with_weight
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees
 from mnlearn.models.edge_weights import edge_weights
 from mnlearn.models.features import features_of
@@ -89,7 +88,7 @@ def test_circuits_of_features_show_no_other_edges():
     rows[:, 1] = rows[:, 0]
     circuit = mn.ACMN(max_edges=100, l1=0.0).fit(rows).model_
     assert len(circuit.edges_frame())
-    assert not len(public(with_weight(circuit, np.zeros(len(circuit.weight)))).edges_frame())
+    assert not len(public(circuit.with_parameters(np.zeros(len(circuit.weight)))).edges_frame())
 
 
 def correlated(n_rows=300, seed=0):

@@ -16,10 +16,8 @@ from mnlearn.inference.queries import answer
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import Inference
 from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
-from mnlearn.models import feature_tree_network
-from mnlearn.models.feature_tree import feature_tree, merge_equal
-from mnlearn.models.feature_tree_circuit import circuit_of
-from mnlearn.models.feature_tree_network import _expand, leaf_features, network_of
+from mnlearn.models import feature_tree as feature_trees
+from mnlearn.models.feature_tree import _expand, feature_tree, leaf_features, merge_equal
 from mnlearn.models.grouped_variables import grouped_variables
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.runtime.errors import InputError
@@ -78,7 +76,7 @@ def test_the_leaf_features_that_a_state_satisfies_add_up_to_its_probability(case
 
 def test_the_circuit_has_the_distribution_over_columns(case):
     tree, _, _ = case
-    circuit = circuit_of(tree)
+    circuit = tree.to_circuit()
     circuit.check()
     assert log_partition(circuit) == pytest.approx(0.0, abs=1e-10)
     rows = np.random.default_rng(0).integers(0, 2, (500, tree.n_vars)).astype(np.uint8)
@@ -88,7 +86,7 @@ def test_the_circuit_has_the_distribution_over_columns(case):
 
 def test_the_markov_network_has_partition_function_1(case):
     tree, _, states = case
-    network = network_of(tree)
+    network = tree.to_markov_network()
     if tree.n_vars > 14:
         rows = tree.variables.one_hot(states)
     else:
@@ -103,9 +101,9 @@ def test_a_graph_has_the_distribution_of_its_tree(case):
     assert graph.n_a_nodes <= tree.n_a_nodes
     rows = tree.variables.one_hot(states)
     assert np.array_equal(graph.log_likelihood(rows), tree.log_likelihood(rows))
-    circuit_of(graph).check()
+    graph.to_circuit().check()
     np.testing.assert_allclose(
-        log_value(circuit_of(graph), rows), tree.log_likelihood(rows), atol=1e-10
+        log_value(graph.to_circuit(), rows), tree.log_likelihood(rows), atol=1e-10
     )
     again = merge_equal(graph)
     assert again.child.tolist() == graph.child.tolist()
@@ -223,11 +221,11 @@ def test_equal_subtrees_are_counted_once_when_merged():
 def test_as_many_features_as_a_network_has(trees, monkeypatch):
     tree = trees[0][0]
     n_features = sum(1 for leaf in leaf_features(tree) for _ in _expand(tree.variables, leaf))
-    monkeypatch.setattr(feature_tree_network, "MAX_FEATURES", n_features)
-    assert network_of(tree).n_vars == tree.n_vars
-    monkeypatch.setattr(feature_tree_network, "MAX_FEATURES", n_features - 1)
+    monkeypatch.setattr(feature_trees, "MAX_FEATURES", n_features)
+    assert tree.to_markov_network().n_vars == tree.n_vars
+    monkeypatch.setattr(feature_trees, "MAX_FEATURES", n_features - 1)
     with pytest.raises(InputError, match=f"feature tree: has more than {n_features - 1} features"):
-        network_of(tree)
+        tree.to_markov_network()
 
 
 def test_groups_are_checked():

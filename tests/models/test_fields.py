@@ -12,7 +12,6 @@ from mnlearn.models.circuit import (
     circuit_arrays,
     circuit_of_arrays,
     product_of_marginals,
-    with_weight,
 )
 from mnlearn.models.dependency_network import DependencyNetwork, Trees, flat_trees
 from mnlearn.models.features import FeatureSet, features_of
@@ -186,7 +185,7 @@ def test_circuits_of_arrays():
     again = circuit_of_arrays(2, {**arrays, "more": np.zeros(1)})
     for name, array in arrays.items():
         np.testing.assert_array_equal(getattr(again, name), array)
-    np.testing.assert_array_equal(with_weight(whole, [1, 2, 3, 4]).weight, [1.0, 2.0, 3.0, 4.0])
+    np.testing.assert_array_equal(whole.with_parameters([1, 2, 3, 4]).weight, [1.0, 2.0, 3.0, 4.0])
 
 
 def test_parameters_that_are_not_known_to_be_those_of_cpds():

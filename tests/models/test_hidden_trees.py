@@ -16,10 +16,8 @@ from mnlearn.inference.circuits.evaluation import UNKNOWN
 from mnlearn.inference.queries import answer
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import Inference
-from mnlearn.models.hidden_tree import HiddenTree
-from mnlearn.models.hidden_tree_circuit import circuit_of, n_circuit_edges, with_parameters
+from mnlearn.models.hidden_tree import HiddenTree, n_circuit_edges
 from mnlearn.models.io.formats import describe, load_model, save_model
-from mnlearn.models.tree_models import network_of
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_arrays, write_arrays
 from mnlearn.scoring.any_model import cll, cmll, ll, pll
@@ -61,12 +59,12 @@ def test_likelihoods_and_marginals(tree, p):
 
 
 def test_the_circuit_has_the_same_distribution(tree, p):
-    circuit = circuit_of(tree)
+    circuit = tree.to_circuit()
     circuit.check()
     np.testing.assert_allclose(exact.log_value(circuit, all_states(tree.n_vars)), np.log(p))
     # A product of one factor is left out at the leaves of the tree.
     assert circuit.n_edges <= n_circuit_edges(tree)
-    again = with_parameters(tree, circuit.weight)
+    again = tree.with_parameters(circuit.weight)
     np.testing.assert_allclose(again.transition, tree.transition)
     np.testing.assert_allclose(again.emission, tree.emission)
 
@@ -77,7 +75,7 @@ def test_scores(tree, p):
     data = merge_rows(states)
     groups = [[0], list(range(1, n))] if n > 1 else [[0]]
     np.testing.assert_allclose(ll(tree, data).per_row, np.log(p))
-    circuit = circuit_of(tree)
+    circuit = tree.to_circuit()
     for name, found, expected in (
         ("pll", pll(tree, data), pll(circuit, data)),
         ("cll", cll(tree, data, groups), cll(circuit, data, groups)),
@@ -102,7 +100,7 @@ def partial():
 
 def test_values_that_are_impossible(partial):
     tree = partial
-    data, circuit = merge_rows(all_states(5)), circuit_of(tree)
+    data, circuit = merge_rows(all_states(5)), tree.to_circuit()
     for score in (pll, ll, lambda *given: cll(*given, [[0, 2], [1, 3]])):
         found = score(tree, data).per_row
         np.testing.assert_allclose(found, score(circuit, data).per_row, rtol=1e-12)
@@ -160,11 +158,11 @@ def test_the_most_edges_of_a_circuit():
     n_edges = n_circuit_edges(tree)
     # All but the products of an emission and of messages, which leaves of the tree do not have.
     n_ends = sum(not below for below in tree.children)
-    assert circuit_of(tree, n_edges).n_edges == n_edges - n_ends * tree.n_states
+    assert tree.to_circuit(n_edges).n_edges == n_edges - n_ends * tree.n_states
     with pytest.raises(
         InputError, match=f"would have up to {n_edges} edges, more than {n_edges - 1}"
     ):
-        circuit_of(tree, n_edges - 1)
+        tree.to_circuit(n_edges - 1)
 
 
 def test_files(tmp_path):
@@ -212,9 +210,9 @@ def test_damaged_files(tmp_path, name, change, said):
 def test_what_it_refuses(tmp_path):
     tree = random_hidden_tree(2)
     with pytest.raises(InputError, match="more than 100; learn it with fewer states"):
-        circuit_of(tree, 100)
+        tree.to_circuit(100)
     with pytest.raises(InputError, match="a hidden tree has no features"):
-        network_of(tree)
+        tree.to_markov_network()
     with pytest.raises(InputError, match="hidden tree"):
         save_model(tree, tmp_path / "a.mn")
     with pytest.raises(InputError, match="one root"):
@@ -229,4 +227,4 @@ def test_the_pseudo_likelihood_where_one_hidden_value_rules_a_value_out():
     emission[2, 0] = 0.0
     tree, data = replace(tree, emission=emission), merge_rows(all_states(5))
     found = pll(tree, data).per_row
-    np.testing.assert_allclose(found, pll(circuit_of(tree), data).per_row, rtol=1e-12)
+    np.testing.assert_allclose(found, pll(tree.to_circuit(), data).per_row, rtol=1e-12)

@@ -16,7 +16,6 @@ from mnlearn.models import junction_tree
 from mnlearn.models.grouped_variables import grouped_variables
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.models.junction_tree import NO_PARENT, JunctionTree
-from mnlearn.models.tree_models import circuit_of, network_of
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_arrays, write_arrays
 from mnlearn.scoring.any_model import cmll, ll, pll
@@ -94,7 +93,7 @@ def test_likelihoods_and_the_distributions_of_cliques(tree):
 
 
 def test_the_circuit_and_the_network_have_the_distribution_over_columns(tree):
-    circuit, network = circuit_of(tree), network_of(tree)
+    circuit, network = tree.to_circuit(), tree.to_markov_network()
     circuit.check()
     assert log_partition(circuit) == pytest.approx(0.0, abs=1e-12)
     rows = all_states(tree.n_vars)

@@ -15,7 +15,6 @@ from mnlearn.methods.tree_bag import TreeBag
 from mnlearn.models.circuit import product_of_marginals
 from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.models.mixture_circuit import mixture_circuit
-from mnlearn.models.tree_models import circuit_of
 from mnlearn.runtime.random_streams import stream
 from oracles import all_states
 
@@ -26,7 +25,8 @@ def test_a_mixture_is_the_weighted_mean_of_its_circuits():
         learn_feature_tree(data, LemSettings(delta=0.01)),
         learn_junction_tree(data, SearchSettings(search="greedy")),
     ]
-    circuits = [*map(circuit_of, trees), product_of_marginals(np.linspace(0.1, 0.9, 6))]
+    circuits = [tree.to_circuit() for tree in trees]
+    circuits.append(product_of_marginals(np.linspace(0.1, 0.9, 6)))
     share = np.array([0.5, 0.2, 0.3])
     mixture = mixture_circuit(circuits, np.log(share))
     mixture.check()

@@ -9,7 +9,7 @@ from mnlearn.inference.settings import Inference
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees, tree_network
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
-from mnlearn.scoring import networks
+from mnlearn.scoring.any_model import cmll
 from oracles import all_states, log_potential
 
 
@@ -29,7 +29,7 @@ def log_marginals(network):
 def score(network, row, method):
     data = Dataset.from_arrays(np.array([row]))
     inference = Inference(method, iterations=400, tolerance=1e-12)
-    return networks.cmll(network, data, [range(network.n_vars)], inference, seed=0)
+    return cmll(network, data, [range(network.n_vars)], inference, seed=0)
 
 
 @pytest.mark.parametrize("method", ["exact", "bp", "meanfield"])

@@ -21,34 +21,35 @@ from mnlearn.models.circuit import product_of_marginals
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError
-from mnlearn.scoring import any_model, circuits, exact, feature_trees, hidden_trees, networks
+from mnlearn.scoring import answers, any_model
+from mnlearn.scoring.any_model import cll, cmll, has_exact_likelihood, ll, pll
 from oracles import all_states
 
 EXACT = Inference("exact")
 MARKOV = random_network(0)
 FEATURE_TREE = learn_feature_tree(random_data(0), LemSettings(delta=0.01))
 KINDS = [
-    pytest.param(networks, MARKOV, id="networks"),
-    pytest.param(circuits, compile_network(MARKOV), id="circuits"),
-    pytest.param(hidden_trees, random_hidden_tree(0, n_vars=6), id="hidden trees"),
-    pytest.param(feature_trees, FEATURE_TREE, id="feature trees"),
+    pytest.param(MARKOV, id="networks"),
+    pytest.param(compile_network(MARKOV), id="circuits"),
+    pytest.param(random_hidden_tree(0, n_vars=6), id="hidden trees"),
+    pytest.param(FEATURE_TREE, id="feature trees"),
 ]
 
 
-@pytest.mark.parametrize(("scores", "model"), KINDS)
-def test_data_and_groups_are_checked(scores, model):
+@pytest.mark.parametrize("model", KINDS)
+def test_data_and_groups_are_checked(model):
     other, data = random_data(0, n_vars=5), random_data(0)
     for score in (
-        lambda data, groups: scores.pll(model, data),
-        lambda data, groups: scores.ll(model, data),
-        lambda data, groups: scores.cll(model, data, groups),
-        lambda data, groups: scores.cmll(model, data, groups, EXACT, seed=0),
+        lambda data, groups: pll(model, data),
+        lambda data, groups: ll(model, data),
+        lambda data, groups: cll(model, data, groups),
+        lambda data, groups: cmll(model, data, groups, EXACT, seed=0),
     ):
         with pytest.raises(InputError, match="expected 6 variables"):
             score(other, [[0, 1]])
     for score in (
-        lambda groups: scores.cll(model, data, groups),
-        lambda groups: scores.cmll(model, data, groups, EXACT, seed=0),
+        lambda groups: cll(model, data, groups),
+        lambda groups: cmll(model, data, groups, EXACT, seed=0),
     ):
         with pytest.raises(InputError, match="variable 1 is in two groups"):
             score([[0, 1], [1]])
@@ -62,7 +63,7 @@ def test_data_and_groups_are_checked(scores, model):
 def test_a_score_that_needs_a_joint_distribution_is_named(score):
     groups = [] if score == "ll" else [[[0]]]
     with pytest.raises(InputError, match=rf"^metric {score}: expected a Markov network"):
-        getattr(networks, score)(random_dependency_network(0), random_data(0, n_vars=5), *groups)
+        getattr(any_model, score)(random_dependency_network(0), random_data(0, n_vars=5), *groups)
 
 
 def test_estimates_need_a_joint_distribution_too():
@@ -77,12 +78,12 @@ def test_which_likelihoods_are_exact():
     def independent(n_vars):
         return markov_network(n_vars, features_of([[(0, 1)]]), [1.0])
 
-    assert networks.has_exact_likelihood(independent(MAX_ENUMERATED)) is True
-    assert networks.has_exact_likelihood(independent(MAX_ENUMERATED + 1)) is False
-    assert networks.has_exact_likelihood(random_dependency_network(0)) is False
-    assert circuits.has_exact_likelihood(compile_network(MARKOV)) is True
-    assert hidden_trees.has_exact_likelihood(random_hidden_tree(0)) is True
-    assert feature_trees.has_exact_likelihood(FEATURE_TREE) is True
+    assert has_exact_likelihood(independent(MAX_ENUMERATED)) is True
+    assert has_exact_likelihood(independent(MAX_ENUMERATED + 1)) is False
+    assert has_exact_likelihood(random_dependency_network(0)) is False
+    assert has_exact_likelihood(compile_network(MARKOV)) is True
+    assert has_exact_likelihood(random_hidden_tree(0)) is True
+    assert has_exact_likelihood(FEATURE_TREE) is True
 
 
 def test_networks_that_cannot_be_enumerated_are_compiled():
@@ -111,7 +112,7 @@ def test_a_column_of_another_name_is_named():
     for names, message in ((("x", "b"), "'a' as column 1 as in the model, got 'x'"),
                            (("a", "x"), "'b' as column 2 as in the model, got 'x'")):  # fmt: skip
         with pytest.raises(InputError, match=message):
-            networks.pll(named, dataclasses.replace(data, names=names))
+            pll(named, dataclasses.replace(data, names=names))
 
 
 def test_a_dependency_network_has_no_marginal_likelihood():
@@ -132,30 +133,30 @@ def test_the_pll_of_a_hidden_tree_with_a_certain_value(probability):
             for v in range(4))
         for x in data.rows.tolist()
     ]  # fmt: skip
-    assert_allclose(hidden_trees.pll(tree, data).per_row, expected, atol=1e-10)
+    assert_allclose(pll(tree, data).per_row, expected, atol=1e-10)
 
 
 def test_scores_of_a_single_example_have_no_standard_error():
-    assert networks.ll(MARKOV, random_data(0, 1)).standard_error == 0.0
-    assert networks.ll(MARKOV, random_data(0, 20)).standard_error > 0.0
+    assert ll(MARKOV, random_data(0, 1)).standard_error == 0.0
+    assert ll(MARKOV, random_data(0, 20)).standard_error > 0.0
 
 
 def test_whether_inference_converged_is_known_of_approximations_only():
     data, groups = random_data(0), [[0, 3], [1, 2]]
-    assert networks.cmll(MARKOV, data, groups, EXACT, seed=0).converged is None
+    assert cmll(MARKOV, data, groups, EXACT, seed=0).converged is None
     bp = Inference("bp", iterations=100, tolerance=1e-6)
-    both = networks.cmll(MARKOV, data, groups, bp, seed=0)
+    both = cmll(MARKOV, data, groups, bp, seed=0)
     assert both.converged == 1.0
-    each = [networks.cmll(MARKOV, data, [group], bp, seed=0).per_row for group in groups]
+    each = [cmll(MARKOV, data, [group], bp, seed=0).per_row for group in groups]
     assert_allclose(both.per_row, sum(each), rtol=1e-9)
     stopped = Inference("bp", iterations=1, tolerance=1e-12)
-    assert networks.cmll(MARKOV, data, groups, stopped, seed=0).converged < 1.0
+    assert cmll(MARKOV, data, groups, stopped, seed=0).converged < 1.0
 
 
 def test_estimates_of_models_with_an_exact_likelihood_are_exact():
     data = random_data(0)
     bp = Inference("bp", iterations=100, tolerance=1e-6)
-    for _, model in (kind.values for kind in KINDS[1:]):
+    for (model,) in (kind.values for kind in KINDS[1:]):
         annealed = any_model.annealed_ll(model, data, Annealing(), seed=0)
         assert_allclose(annealed.per_row, any_model.ll(model, data).per_row)
         assert annealed.monte_carlo_error == 0
@@ -169,8 +170,8 @@ def test_estimates_of_models_with_an_exact_likelihood_are_exact():
     found = any_model.approximate_ll(tree, data, bp)
     assert found.mean == pytest.approx(exact, abs=1e-6)
     groups = [[0], [1], [2]]
-    sure = networks.cmll(tree, data, groups, EXACT, seed=0).per_row
-    assert_allclose(networks.cmll(tree, data, groups, bp, seed=0).per_row, sure, atol=1e-5)
+    sure = cmll(tree, data, groups, EXACT, seed=0).per_row
+    assert_allclose(cmll(tree, data, groups, bp, seed=0).per_row, sure, atol=1e-5)
     assert found.converged == 1.0
     field = Inference("meanfield", iterations=100, tolerance=1e-6)
     assert any_model.approximate_ll(tree, data, field).mean > exact + 1e-4
@@ -182,20 +183,21 @@ def test_rows_that_are_impossible_like_all_their_neighbours():
     weight = np.tile([0.0, -np.inf], 3)
     circuit = dataclasses.replace(circuit, weight=weight, features=None)
     data = merge_rows([[0, 0, 0], [1, 1, 1], [0, 1, 0]])
-    assert circuits.pll(circuit, data).per_row.tolist() == [0.0, -np.inf, -np.inf]
+    assert pll(circuit, data).per_row.tolist() == [0.0, -np.inf, -np.inf]
 
 
-def test_a_value_of_conditional_probability_0():
+def test_a_value_of_conditional_probability_0(monkeypatch):
     def conditionals(model, rows, threads):
         return np.zeros(len(rows)), np.tile([1.0, 0.0], (len(rows), 3, 1))
 
+    monkeypatch.setattr(answers, "conditionals", conditionals)
     data = merge_rows([[0, 0, 0], [0, 0, 1]])
-    found = exact.cmll(product_of_marginals(np.full(3, 0.5)), data, [[2]], conditionals, 1)
+    found = cmll(product_of_marginals(np.full(3, 0.5)), data, [[2]], EXACT, seed=0)
     assert found.per_row.tolist() == [0.0, -np.inf]
 
 
-@pytest.mark.parametrize(("scores", "model"), KINDS)
-def test_the_likelihood_of_the_known_cells(scores, model):
+@pytest.mark.parametrize("model", KINDS)
+def test_the_likelihood_of_the_known_cells(model):
     # No row knows the value of the last variable.
     rows = np.array([[1, 2, 0, 2, 1, 2], [0, 1, 1, 0, 1, 2]], np.uint8)
     data = merge_incomplete(rows)
@@ -250,4 +252,4 @@ def test_the_variance_of_sampled_scores_is_that_of_batch_means(n_batches):
                 per_batch += sign * batches[e, :, q] * data.weight[i] / p_own[i, q]
         if n_batches > 1:
             expected += per_batch.var(ddof=1) / n_batches
-    assert_allclose(networks._sampling_variance(marginals, data, values, p_own), expected)
+    assert_allclose(answers.sampling_variance(marginals, data), expected)

@@ -7,10 +7,8 @@ from mnlearn.api.kinds import core
 from mnlearn.inference.circuits.compilation import CircuitTooLargeError, compile_network
 from mnlearn.inference.queries import compile_small
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.hidden_tree import HiddenTree
-from mnlearn.models.io.native import Model
-from mnlearn.models.tree_models import TreeModel, circuit_of
+from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
 
 # The circuits of networks that were asked before; None if one would be too large.
@@ -31,19 +29,18 @@ def exact_model(model: Any) -> Model:
 def exact_circuit(model: Any) -> ArithmeticCircuit:
     """Return the circuit of a model, compiled if need be."""
     own = core(model)
-    if isinstance(own, DependencyNetwork):
+    if not own.has_joint:
         raise InputError("model: a dependency network has no joint distribution.")
     if isinstance(own, ArithmeticCircuit):
         return own
-    is_tree = isinstance(own, TreeModel)
-    small = None if is_tree else small_circuit(model)
+    small = None if own.is_exact else small_circuit(model)
     if small is not None:
         return small
     if model in _REFUSED:
         raise InputError(_REFUSED[model])
     if model not in _COMPILED_IN_FULL:
         try:
-            _COMPILED_IN_FULL[model] = circuit_of(own) if is_tree else compile_network(own)
+            _COMPILED_IN_FULL[model] = own.to_circuit() if own.is_exact else compile_network(own)
         except CircuitTooLargeError as error:
             error.advice = (
                 'query with inference="gibbs" or "bp" estimates the probability of each variable'

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mnlearn.api.inputs import Dataset, is_whole
-from mnlearn.api.kinds import core, shared, words
+from mnlearn.api.kinds import core, shared
 from mnlearn.api.model_data import data_for
 from mnlearn.api.models import MarkovNetwork
 from mnlearn.learning.conversion import BASES, ORDERS, choose_base, choose_orders, to_markov_network
@@ -53,7 +53,7 @@ def from_dependency_network(
     """
     own = core(getattr(network, "model_", network))
     if not isinstance(own, DependencyNetwork):
-        raise InputError(f"network: expected a dependency network, got {words(own)}.")
+        raise InputError(f"network: expected a dependency network, got {own.title}.")
     for name, value, known in (("base", base, BASES), ("orders", orders, ORDERS)):
         if value not in known:
             raise InputError(f"{name}: expected one of {', '.join(known)}, got {value!r}.")

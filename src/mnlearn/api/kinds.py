@@ -1,15 +1,11 @@
 """Models with methods, and the plain models that the rest of the package works with."""
 
-import typing
 from typing import Any, TypeVar
 
-from mnlearn.models.io.native import Model, words_for
+from mnlearn.models.io.native import KINDS
 from mnlearn.runtime.errors import InputError
 
 M = TypeVar("M")
-
-# The plain kinds of models.
-KINDS: tuple[type, ...] = typing.get_args(Model)
 
 
 def core(model: Any) -> Any:
@@ -22,11 +18,6 @@ def core(model: Any) -> Any:
     """
     kind = _kind_of(model)
     return model if type(model) is kind else shared(model, kind)
-
-
-def words(model: Any) -> str:
-    """Return the kind of a model, with the article."""
-    return words_for(_kind_of(model))
 
 
 def shared(model: Any, kind: type[M]) -> M:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from mnlearn.api import graphs, queries
 from mnlearn.api.inputs import is_whole, to_seed, to_threads, to_whole_seed
-from mnlearn.api.kinds import core, words
+from mnlearn.api.kinds import core
 from mnlearn.api.partition import partition_of
 from mnlearn.api.saving import codes_of, save_own
 from mnlearn.api.scores import score
@@ -375,7 +375,7 @@ class Model:
             network = network.to_markov_network()
         if isinstance(network, markov.MarkovNetwork) or len(network.features):
             return graphs.features_frame(network)
-        raise InputError(f"features_frame: {words(self)} of trees has no features.")
+        raise InputError(f"features_frame: {network.title} of trees has no features.")
 
     def save(self, path: Path | str) -> None:
         """Write the model to a file; see `mnlearn.save`."""

@@ -28,7 +28,6 @@ from mnlearn.models import (
     junction_tree,
 )
 from mnlearn.models import markov_network as markov
-from mnlearn.models.tree_models import circuit_of, network_of
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import labels_of
 
@@ -290,11 +289,11 @@ class FeatureTree(Model, feature_tree.FeatureTree):
 
     def to_markov_network(self) -> MarkovNetwork:
         """Return the same distribution as a Markov network."""
-        return shared(network_of(core(self)), MarkovNetwork)
+        return shared(super().to_markov_network(), MarkovNetwork)
 
     def compile(self) -> ArithmeticCircuit:
         """Return the same distribution as a circuit."""
-        return shared(circuit_of(core(self)), ArithmeticCircuit)
+        return shared(super().to_circuit(), ArithmeticCircuit)
 
     def _sizes(self) -> dict[str, Any]:
         return {"n_vars": self.n_vars, "n_leaves": self.n_leaves}
@@ -305,11 +304,11 @@ class JunctionTreeModel(Model, junction_tree.JunctionTree):
 
     def to_markov_network(self) -> MarkovNetwork:
         """Return the same distribution as a Markov network."""
-        return shared(network_of(core(self)), MarkovNetwork)
+        return shared(super().to_markov_network(), MarkovNetwork)
 
     def compile(self) -> ArithmeticCircuit:
         """Return the same distribution as a circuit."""
-        return shared(circuit_of(core(self)), ArithmeticCircuit)
+        return shared(super().to_circuit(), ArithmeticCircuit)
 
     def _sizes(self) -> dict[str, Any]:
         return {"n_vars": self.n_vars, "n_cliques": self.n_cliques}
@@ -320,7 +319,7 @@ class HiddenTree(Model, hidden_tree.HiddenTree):
 
     def compile(self) -> ArithmeticCircuit:
         """Return the same distribution as a circuit; an InputError if it would be too large."""
-        return shared(circuit_of(core(self)), ArithmeticCircuit)
+        return shared(super().to_circuit(), ArithmeticCircuit)
 
     def _sizes(self) -> dict[str, Any]:
         return {"n_vars": self.n_vars, "n_states": self.n_states}

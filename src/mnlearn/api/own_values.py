@@ -10,7 +10,7 @@ from mnlearn.api.inputs import find_variable, is_frame
 from mnlearn.data.cell_texts import cell_text, is_same, number_of
 from mnlearn.data.coding import Codes, codes_of_threshold
 from mnlearn.data.domains import BINARY
-from mnlearn.models.io.formats import Model
+from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import labels_of
 

@@ -6,15 +6,10 @@ from typing import Any
 
 from mnlearn.api.circuits import exact_circuit
 from mnlearn.api.kinds import core
-from mnlearn.api.settings import (
-    ANNEALED,
-    PARTITION_METHODS,
-    annealing_of,
-    check_read,
-    settings_of,
-)
+from mnlearn.api.settings import annealing_of, check_read, settings_of
 from mnlearn.inference.annealing import estimate_log_partition
 from mnlearn.inference.circuits import exact
+from mnlearn.inference.settings import ANNEALED, PARTITION_METHODS
 from mnlearn.inference.variational import bethe_log_partition, bound_log_partition
 from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.markov_network import MarkovNetwork

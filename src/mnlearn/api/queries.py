@@ -33,8 +33,6 @@ from mnlearn.inference.evidence import find_literals, labels_of_answers
 from mnlearn.inference.group_sampling import describe_barriers
 from mnlearn.inference.queries import answer, choose
 from mnlearn.inference.settings import AUTO, METHODS, Inference
-from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.tree_models import TreeModel
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import labels_of
 from mnlearn.scoring.any_model import marginal_ll
@@ -372,7 +370,7 @@ def choose_inference(model: Any, unknown: NDArray[np.bool_], how: Asked) -> tupl
         raise InputError(f"inference: expected one of {known}, got {method!r}.")
     given = [name for name, value in how.settings.items() if value is not None]
     check_read(method, [name for name in given if name in SETTINGS_OF_QUERIES], how.spell)
-    if method == AUTO or isinstance(own, ArithmeticCircuit | TreeModel):
+    if method == AUTO or own.is_exact:
         own, method = choose(own, unknown, lambda: small_circuit(model))
     return own, settings_of(method, how.settings)
 

@@ -9,8 +9,8 @@ from mnlearn.data.coding import Codes, codes_of_threshold, describe_lost, own_co
 from mnlearn.inference.circuits.compilation import compile_for
 from mnlearn.inference.split_variables import describe_split
 from mnlearn.models.io.codes import save_with_codes
-from mnlearn.models.io.formats import Model
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.model import Model
 
 
 def save_own(

@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 from mnlearn.api.inputs import Dataset, IncompleteData, to_threads, to_whole_seed
 from mnlearn.api.kinds import core
 from mnlearn.api.model_data import data_for
-from mnlearn.api.query_groups import QueryGroups, columns_by_variable, draw_groups, find_groups
+from mnlearn.api.query_groups import columns_by_variable, draw_groups, find_groups
 from mnlearn.api.settings import (
-    ANNEALED,
-    PARTITION_METHODS,
     SETTINGS,
     annealing_of,
     refusal,
@@ -21,19 +19,17 @@ from mnlearn.api.settings import (
 )
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.incomplete import MISSING
+from mnlearn.inference.annealing import Annealing
 from mnlearn.inference.circuits.compilation import CircuitTooLargeError
 from mnlearn.inference.group_sampling import describe_barriers
 from mnlearn.inference.score import Score
-from mnlearn.inference.settings import ITERATIVE, METHODS
+from mnlearn.inference.settings import ANNEALED, Inference
 from mnlearn.learning.tuning import Criterion
-from mnlearn.models.bayesian_network import BayesianNetwork
-from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.tree_models import TreeModel
+from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import labels_of
 from mnlearn.runtime.random_streams import SEED, stream_seed
-from mnlearn.scoring import any_model, by_variable
-from mnlearn.scoring.metrics import METRICS
+from mnlearn.scoring.metrics import Metric, Request, find_metric, usual_metric
 
 # Query groups of cmll and cll, unless a person asks for others.
 FOLDS = 4
@@ -140,12 +136,6 @@ def score(
     return _score_weighted(model, X, sample_weight, metric, how)
 
 
-def usual_metric(model: Any) -> str:
-    """Return "ll" for a model whose log-likelihood is exact and cheap, else "pll"."""
-    exact = isinstance(model, ArithmeticCircuit | BayesianNetwork | TreeModel)
-    return "ll" if exact else "pll"
-
-
 def _model_and_data(model: Any, X: Any, sample_weight: Any) -> tuple[Any, Dataset | IncompleteData]:
     if hasattr(model, "fit"):
         # An estimator checks its own input, and knows a threshold for it.
@@ -182,16 +172,17 @@ def _score_weighted(
     scored = np.ones(len(data.row_of), bool)
     if sample_weight is not None:
         scored = np.asarray(sample_weight, np.float64) > 0.0
-    is_exact = sums_missing(usual_metric(own) if metric is None else metric, how.inference)
-    if isinstance(data, IncompleteData) and hasattr(model, "fit") and not is_exact:
+    asked = find_metric(usual_metric(own) if metric is None else metric)
+    sums_missing = asked.sums_missing(how.inference)
+    if isinstance(data, IncompleteData) and hasattr(model, "fit") and not sums_missing:
         treated = model.complete_examples(data)
         if len(treated.row_of) < len(data.row_of):
             scored[scored] = (data.values != MISSING).all(axis=1)
         data = treated
-    note = describe_sampling(own, metric, how)
+    note = describe_sampling(own, asked, how)
     if note is not None:
         warn_user(note)
-    found = measure(own, data, metric, how)
+    found = measure(own, data, asked, how)
     if scored.all():
         return found
     per_example = np.full(len(scored), np.nan)
@@ -199,91 +190,48 @@ def _score_weighted(
     return replace(found, per_example=per_example)
 
 
-def describe_sampling(model: Any, metric: str | None, how: How) -> str | None:
+def describe_sampling(model: Model, metric: Metric, how: How) -> str | None:
     """Return what to know of a score by samples of a model with impossible states; None if none."""
-    if metric != "cmll":
-        return None
-    usual = _MEASURES[metric].methods[0]
-    return describe_barriers(model, how.inference or usual)
+    return describe_barriers(model, how.inference or metric.methods[0]) if metric.methods else None
 
 
-def sums_missing(metric: str, inference: str | None) -> bool:
-    """Tell whether a metric sums missing cells out: the exact log-likelihood does."""
-    return metric == "ll" and inference in (None, "exact")
-
-
-def _groups_of(model: Any, variables: Mapping[str, list[int]], how: How) -> QueryGroups:
+def _request(model: Model, data: Dataset, metric: Metric, how: How) -> Request:
+    """Return what a metric reads, as it takes it."""
+    inference: Inference | Annealing | None = None
+    method = how.inference or next(iter(metric.methods), None)
+    if method == ANNEALED:
+        inference = annealing_of(how.settings)
+    elif method is not None:
+        inference = settings_of(method, how.settings)
+    seed = stream_seed(how.seed, ANNEALED if method == ANNEALED else "gibbs")
+    request = Request(inference=inference, seed=seed, threads=how.threads)
+    if not metric.by_variable:
+        return request
+    variables = columns_by_variable(model, data)
+    if len(variables) < model.n_vars:
+        request = replace(request, variables=list(variables.values()))
+    if not metric.by_group:
+        return request
     if how.groups is not None:
-        return find_groups(how.groups, model, variables, how.groups_from)
-    return draw_groups(variables, FOLDS if how.folds is None else how.folds, how.seed)
+        groups = find_groups(how.groups, model, variables, how.groups_from)
+    else:
+        groups = draw_groups(variables, FOLDS if how.folds is None else how.folds, how.seed)
+    return replace(request, groups=groups)
 
 
-def _pseudo_likelihood(model: Any, data: Dataset, how: How) -> Score:
-    variables = columns_by_variable(model, data)
-    if len(variables) < model.n_vars:
-        return by_variable.pll(model, data, list(variables.values()), how.threads)
-    return any_model.pll(model, data, how.threads)
-
-
-def _conditional_marginals(model: Any, data: Dataset, how: How) -> Score:
-    inference = settings_of(how.inference or "gibbs", how.settings)
-    seed = stream_seed(how.seed, "gibbs")
-    variables = columns_by_variable(model, data)
-    groups = _groups_of(model, variables, how)
-    run: dict[str, Any] = {"seed": seed, "threads": how.threads}
-    if len(variables) < model.n_vars:
-        columns = list(variables.values())
-        return by_variable.cmll(model, data, groups, columns, inference, **run)
-    return any_model.cmll(model, data, groups, inference, **run)
-
-
-def _conditional_likelihood(model: Any, data: Dataset, how: How) -> Score:
-    groups = _groups_of(model, columns_by_variable(model, data), how)
-    return any_model.cll(model, data, groups, how.threads)
-
-
-def _likelihood(model: Any, data: Dataset, how: How) -> Score:
-    if how.inference in ITERATIVE:
-        inference = settings_of(str(how.inference), how.settings)
-        return any_model.approximate_ll(model, data, inference)
-    if how.inference != ANNEALED:
-        return any_model.ll(model, data, how.threads)
-    seed = stream_seed(how.seed, "ais")
-    return any_model.annealed_ll(model, data, annealing_of(how.settings), seed, threads=how.threads)
-
-
-@dataclass(frozen=True)
-class _Metric:
-    """How a metric is computed, and which arguments it reads.
-
-    by_group : whether it reads the query groups. methods : the methods of inference that it may
-    use, the usual one first.
-    """
-
-    measure: Callable[[Any, Dataset, How], Score]
-    by_group: bool = False
-    methods: tuple[str, ...] = ()
-
-
-_MEASURES = {
-    "pll": _Metric(_pseudo_likelihood),
-    "cmll": _Metric(_conditional_marginals, by_group=True, methods=METHODS),
-    "cll": _Metric(_conditional_likelihood, by_group=True),
-    "ll": _Metric(_likelihood, methods=PARTITION_METHODS),
-}
-
-
-def _check_arguments(metric: str, how: How) -> None:
+def check_arguments(metric: Metric, how: How) -> None:
     """Refuse an argument that a metric, or its method of inference, does not read."""
-    known, which = _MEASURES[metric], f"the metric {metric}"
-    read = ["folds", "groups"] if known.by_group else []
-    if known.methods:
-        method = known.methods[0] if how.inference is None else how.inference
-        if method not in known.methods:
+    which = f"the metric {metric.name}"
+    read = ["folds", "groups"] if metric.by_group else []
+    if metric.methods:
+        method = metric.methods[0] if how.inference is None else how.inference
+        if method not in metric.methods:
             # On the command line, annealed importance sampling is an option of its own.
-            expected = ", ".join(how.spell(m) if m == ANNEALED else m for m in known.methods)
-            argument = how.spell("inference")
-            raise InputError(f"{argument}: expected one of {expected} for {which}, got {method!r}.")
+            expected = ", ".join(how.spell(m) if m == ANNEALED else m for m in metric.methods)
+            raise InputError(
+                f"expected one of {expected} for {which}, got {method!r}.",
+                where=how.spell("inference"),
+            )
         read += ["inference", *SETTINGS[method]]
         which += f" with inference {method}"
     options = {"folds": how.folds, "groups": how.groups, "inference": how.inference}
@@ -298,14 +246,9 @@ def _check_arguments(metric: str, how: How) -> None:
         )
 
 
-def measure(
-    model: Any, data: Dataset | IncompleteData, metric: str | None, how: How
-) -> ScoreResult:
+def measure(model: Model, data: Dataset | IncompleteData, metric: Metric, how: How) -> ScoreResult:
     """Return the score of a model of `mnlearn.models` on examples; see `score`."""
-    metric = usual_metric(model) if metric is None else metric
-    if metric not in METRICS:
-        raise InputError(f"metric: expected one of {', '.join(METRICS)}, got {metric!r}.")
-    _check_arguments(metric, how)
+    check_arguments(metric, how)
     try:
         found = _found(model, data, metric, how)
     except CircuitTooLargeError as error:
@@ -313,7 +256,7 @@ def measure(
         error.advice = f"{complete}{how.estimates} estimates ll"
         raise
     return ScoreResult(
-        metric,
+        metric.name,
         found.mean,
         found.standard_error if data.n_examples > _ALONE else np.nan,
         found.per_row[data.row_of],
@@ -324,18 +267,20 @@ def measure(
 
 def validation_criterion(metric: str, valid: Dataset, how: How) -> Criterion:
     """Return what compares the models of a grid: their mean score on validation data."""
-    return lambda model: measure(model, valid, metric, how).mean
+    asked = find_metric(metric, "criterion")
+    check_arguments(asked, how)
+    return lambda model: measure(model, valid, asked, how).mean
 
 
-def _found(model: Any, data: Dataset | IncompleteData, metric: str, how: How) -> Score:
-    """Return the score of a model by one metric; refuse missing cells where it is not exact ll."""
+def _found(model: Model, data: Dataset | IncompleteData, metric: Metric, how: How) -> Score:
+    """Return the score of a model by one metric; refuse missing cells unless it sums them out."""
     if isinstance(data, Dataset):
-        return _MEASURES[metric].measure(model, data, how)
-    if not sums_missing(metric, how.inference):
+        return metric.measure(model, data, _request(model, data, metric, how))
+    if metric.sum_out is None or not metric.sums_missing(how.inference):
         row, v = np.argwhere(data.values == MISSING)[0].tolist()
         label = labels_of(data.names, data.n_vars)[v]
         raise InputError(
             f"X, row {row}, column {label!r}: is missing (NaN); only the exact metric ll sums "
             "missing cells out."
         )
-    return any_model.marginal_ll(model, data, how.threads)
+    return metric.sum_out(model, data, how.threads)

@@ -18,13 +18,11 @@ from mnlearn.api.scores import FOLDS, How, validation_criterion
 from mnlearn.learning.checkpoints import Checkpoints
 from mnlearn.learning.missing_cells import EM
 from mnlearn.learning.parameters import public_name
-from mnlearn.learning.tuning import Criterion, Tuned, tune
+from mnlearn.learning.tuning import Tuned, tune
 from mnlearn.methods import learner_root
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import SEED, stream
-
-_CRITERIA = ("pll", "ll", "cmll")
 
 
 @dataclass(eq=False, repr=False)
@@ -41,13 +39,13 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
         A learner such as `mnlearn.DTSL()`; its own arguments hold where the grid names none.
     grid : mapping of str to sequence
         Values to try, by name of the hyperparameter.
-    criterion : {"pll", "ll", "cmll"}, optional
+    criterion : {"pll", "cmll", "cll", "ll"}, optional
         Score on the validation data, see `mnlearn.score`. Default: the criterion of the learner.
         Earlier stages, such as the choice of `kappa` in `DTSL`, always use that of the learner.
     folds : int, optional
-        Number of query groups of "cmll", which alone has some; default 4.
+        Number of query groups of "cmll" and "cll"; default 4.
     inference : str, optional
-        How "cmll" gets its marginals, see `mnlearn.score`; default "gibbs".
+        How "cmll" gets its marginals, or "ll" its partition function; see `mnlearn.score`.
     checkpoints : path-like, optional
         Folder that keeps the finished grid points. A search that was interrupted resumes there.
     random_state : int, generator or None, default=20
@@ -119,19 +117,21 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
         train, valid = self._read(best, X, validation, sample_weight, seed)
         grid, named = self._grid(best)
         threads = to_threads(best.n_jobs if self.n_jobs is None else self.n_jobs)
-        how = How(None, None, None, {}, seed, threads)
         usual = best.learner.criterion
-        last = self._last_criterion(usual, valid, how)
+        folds = None if self.folds is None else to_count(self.folds, "folds")
+        last = How(folds, None, self.inference, {}, seed, threads)
+        last_criterion = validation_criterion(self.criterion or usual, valid, last)
+        is_usual = self.criterion in (None, usual) and self.inference is None
         network = best.given_network(train)
         learner = best.learner
         tuned = tune(
             learner,
             train,
             grid,
-            validation_criterion(usual, valid, how),
+            validation_criterion(usual, valid, replace(last, folds=None, inference=None)),
             threads=threads,
-            checkpoints=self._checkpoints(best, [train, valid], network, grid, seed),
-            last_criterion=last,
+            checkpoints=self._checkpoints(best, [train, valid], network, grid, last),
+            last_criterion=None if is_usual else last_criterion,
             network=network,
         )
         self._take(best, tuned, named)
@@ -178,7 +178,7 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
         data: Sequence[Dataset],
         network: Any,
         grid: Mapping[str, list[Any]],
-        seed: int,
+        how: How,
     ) -> Checkpoints:
         """Return where finished grid points and their scores are kept, if anywhere."""
         if self.checkpoints is None:
@@ -191,29 +191,8 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
             data=[_data_digest(each) for each in data],
             network=None if network is None else _network_digest(network),
             grid=grid,
-            criterion=[self.criterion, *self._groups(), seed],
+            criterion=[self.criterion, how.folds or FOLDS, how.inference or "gibbs", how.seed],
         )
-
-    def _groups(self) -> tuple[int, str]:
-        """Return the number of query groups, and how their marginals are found."""
-        folds = FOLDS if self.folds is None else self.folds
-        return to_count(folds, "folds"), "gibbs" if self.inference is None else self.inference
-
-    def _last_criterion(self, usual: str, valid: Dataset, how: How) -> Criterion | None:
-        """Return what chooses in the last stage; None for the usual criterion of the learner."""
-        if self.criterion not in (None, *_CRITERIA):
-            expected = ", ".join(_CRITERIA)
-            raise InputError(f"criterion: expected one of {expected}, got {self.criterion!r}.")
-        if self.criterion == "cmll":
-            folds, inference = self._groups()
-            how = replace(how, folds=folds, inference=inference)
-            return validation_criterion("cmll", valid, how)
-        for name in ("folds", "inference"):
-            if getattr(self, name) is not None:
-                raise InputError(f"{name}: is read by the criterion cmll only.")
-        if self.criterion in (None, usual):
-            return None
-        return validation_criterion(self.criterion, valid, how)
 
     def _take(self, best: LearnerEstimator, tuned: Tuned, named: Mapping[str, str]) -> None:
         """Keep the outcome under the names that scikit-learn uses."""

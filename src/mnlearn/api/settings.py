@@ -7,11 +7,9 @@ import numpy as np
 
 from mnlearn.api.inputs import is_whole
 from mnlearn.inference.annealing import Annealing
-from mnlearn.inference.settings import AUTO, ITERATIVE, Inference, inference_of
+from mnlearn.inference.settings import ANNEALED, AUTO, Inference, inference_of
 from mnlearn.runtime.errors import InputError
 
-# Annealed importance sampling estimates partition functions only.
-ANNEALED = "ais"
 _SAMPLED = ("burn_in", "samples")
 _ITERATED = ("iterations", "tolerance")
 # The settings that each method of inference reads.
@@ -23,15 +21,13 @@ SETTINGS = {
     "meanfield": _ITERATED,
     ANNEALED: ("chains", "samples"),
 }
-# The methods that give the partition function of a network, the usual one first.
-PARTITION_METHODS = ("exact", *ITERATIVE, ANNEALED)
 SETTINGS_OF_QUERIES = (*_SAMPLED, *SETTINGS["bp"])
 _REAL = ("tolerance", "damping")
 _TEXT = ("schedule",)
 
 
 def settings_of(method: str, settings: Mapping[str, Any]) -> Inference:
-    """Return settings of the inference of marginals.
+    """Return settings of the inference of marginals, or of iterative estimates.
 
     Raises
     ------

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
     from mnlearn.learning.learner import Learner
     from mnlearn.models.dependency_network import DependencyNetwork
-    from mnlearn.models.io.native import Model
+    from mnlearn.models.model import Model
 
 # Values with which learners that try much are quick on a few examples.
 _QUICK = {

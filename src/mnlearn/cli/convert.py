@@ -26,7 +26,7 @@ from mnlearn.runtime.errors import InputError
 if TYPE_CHECKING:
     from mnlearn.data.categories import Encoding
     from mnlearn.data.dataset import Dataset
-    from mnlearn.models.io.native import Model
+    from mnlearn.models.model import Model
     from mnlearn.runtime.decompression import ExpansionLimit
 
 
@@ -147,18 +147,15 @@ def _given(opened: ModelFile, evidence: str) -> "Model":
     import numpy as np
 
     from mnlearn.inference.circuits.exact import UNKNOWN, condition
-    from mnlearn.models.circuit import ArithmeticCircuit
-    from mnlearn.models.tree_models import TreeModel, circuit_of
 
-    model = circuit_of(opened.model) if isinstance(opened.model, TreeModel) else opened.model
-    if not isinstance(model, ArithmeticCircuit):
+    if not opened.model.is_exact:
         raise InputError("--given: expected a circuit, or a network to be compiled into an .ac.")
     rows, asked, name_row = read_question(evidence, opened, "--given")
     if len(rows) > 1:
         raise InputError(f"{evidence}: expected one row of evidence, got {len(rows)}.")
     known = np.where(asked[0], UNKNOWN, rows[0]).astype(np.uint8)
     try:
-        return condition(model, known)
+        return condition(opened.model.to_circuit(), known)
     except InputError as error:
         error.where = name_row(0)
         raise

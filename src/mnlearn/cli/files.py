@@ -12,7 +12,7 @@ from mnlearn.runtime.errors import InputError, name_data
 if TYPE_CHECKING:
     from mnlearn.data.coding import Codes
     from mnlearn.data.dataset import Dataset
-    from mnlearn.models.io.native import Model
+    from mnlearn.models.model import Model
 
 
 def read_grid(path: Path | None) -> dict[str, Any]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
     from mnlearn.learning.learner import Learner
     from mnlearn.learning.tuning import Criterion
-    from mnlearn.models.io.native import Model
+    from mnlearn.models.model import Model
 
 
 @click.command()

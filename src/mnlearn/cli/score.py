@@ -18,7 +18,7 @@ from mnlearn.cli.options import (
 from mnlearn.cli.printing import print_record
 from mnlearn.cli.values import spell_option
 from mnlearn.runtime.errors import InputError
-from mnlearn.scoring.metrics import METRICS
+from mnlearn.scoring.metrics import METRIC_NAMES, METRICS, Metric, find_metric, usual_metric
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,15 +26,25 @@ if TYPE_CHECKING:
 
     from mnlearn.api.scores import How, ScoreResult
     from mnlearn.data.dataset import Dataset
-    from mnlearn.models.io.native import Model
+    from mnlearn.models.model import Model
 
 
-@click.command()
+def _explained(metric: Metric) -> str:
+    first, *more = metric.help.splitlines()
+    return "\n".join([f"{metric.name:<6}{first}", *(" " * 6 + line for line in more)])
+
+
+_HELP = "Score MODEL on DATA, in nats per example; higher is better.\n\n\b\n" + "\n".join(
+    map(_explained, METRICS)
+)
+
+
+@click.command(help=_HELP)
 @click.argument("model_path", metavar="MODEL", type=FILE)
 @click.argument("data_path", metavar="DATA", type=FILE)
 @click.option(
     "--metric",
-    type=click.Choice(METRICS),
+    type=click.Choice(METRIC_NAMES),
     help="Default: pll for Markov and dependency networks, ll for all other models.",
 )
 @inference_options(
@@ -83,43 +93,33 @@ def score(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Score MODEL on DATA, in nats per example; higher is better.
-
-    \b
-    pll   log-pseudo-likelihood: every variable given all others
-    cmll  conditional marginal log-likelihood: every variable given the other query groups
-    cll   conditional log-likelihood of each query group given the others (exact)
-    ll    log-likelihood (exact: circuits, and networks that can be compiled into one;
-          the partition function is the Bethe estimate with --inference bp, and a lower bound
-          with --inference meanfield, so that ll is too high);
-          missing cells are summed out, exactly
-    """
-    from mnlearn.api.scores import describe_sampling, measure, sums_missing, usual_metric
+    """Score a model on data; the help of the command explains the scores."""
+    from mnlearn.api.scores import describe_sampling, measure
     from mnlearn.data.domains import domains_of
-    from mnlearn.models.dependency_network import DependencyNetwork
     from mnlearn.runtime.progress import say
 
     check_outputs([per_example], model_path, data_path, groups)
     opened = open_model(model_path)
     model = opened.model
-    metric = usual_metric(model) if metric is None else metric
+    asked = find_metric(usual_metric(model) if metric is None else metric)
+    metric = asked.name
     if chains is not None and metric != "ll":
         raise InputError("--ais: expected --metric ll.")
     how = _how(inference, chains, settings, folds, groups, seed=seed, threads=threads)
     found = reader.of_model(opened).load(data_path)
-    is_exact = sums_missing(metric, how.inference)
+    is_exact = asked.sums_missing(how.inference)
     data: Any = found.data if is_exact else found.complete(data_path, _advice(model, metric))
     check_data(data_path, model, data)
     several = any(len(d.columns) > 1 for d in domains_of(model).values())
-    if several and metric == "pll" and isinstance(model, DependencyNetwork):
+    if several and metric == "pll" and not model.has_joint:
         say(
             f"{model_path}: pll has a term for each column; the columns of a variable of several "
             "states follow from each other, so that it says little."
         )
-    note = describe_sampling(model, metric, how)
+    note = describe_sampling(model, asked, how)
     if note is not None:
         say(f"{model_path}: {note}")
-    result = measure(model, data, metric, how)
+    result = measure(model, data, asked, how)
     if per_example is not None:
         _write_scores(per_example, metric, result.per_example)
     print_record(_record_of(result, data), as_json)
@@ -137,7 +137,7 @@ def _how(
 ) -> "How":
     """Return how a score is computed; --ais is a method of inference with its number of chains."""
     from mnlearn.api.scores import How
-    from mnlearn.api.settings import ANNEALED
+    from mnlearn.inference.settings import ANNEALED
     from mnlearn.runtime.files import read_json
 
     if chains is not None:
@@ -163,10 +163,8 @@ def _how(
 
 def _advice(model: "Model", metric: str) -> str:
     """Return what can be done about missing cells in data to score."""
-    from mnlearn.models.dependency_network import DependencyNetwork
-
     advice = "fill them in with mnlearn impute"
-    if isinstance(model, DependencyNetwork):
+    if not model.has_joint:
         return advice
     exact = "--metric ll" if metric != "ll" else "--metric ll without --ais and --inference"
     return f"{advice}, or use {exact}, which sums them out"

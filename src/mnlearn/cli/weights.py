@@ -12,8 +12,8 @@ from mnlearn.cli.options import FILE, reading_options, threads_option
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
-    from mnlearn.models.io.native import Model
     from mnlearn.models.markov_network import MarkovNetwork
+    from mnlearn.models.model import Model
 
 
 @click.command()
@@ -87,19 +87,14 @@ def weights(
 
 def _network_of(model: "Model", path: Path) -> "MarkovNetwork":
     """Return the model in a file as a Markov network."""
-    from mnlearn.models.dependency_network import DependencyNetwork
-    from mnlearn.models.markov_network import MarkovNetwork
-    from mnlearn.models.tree_models import TreeModel, network_of
-
-    if isinstance(model, DependencyNetwork):
+    if not model.has_joint:
         raise InputError(
             f"{path}: expected a model with a joint distribution, got a dependency network; "
             "`mnlearn fit lw --network` learns weights for its features."
         )
-    if isinstance(model, MarkovNetwork):
-        return model
     try:
-        return network_of(model) if isinstance(model, TreeModel) else model.to_markov_network()
+        network: MarkovNetwork = model.to_markov_network()
+        return network
     except InputError as error:
         error.where = path
         raise

@@ -8,12 +8,10 @@ from mnlearn.inference.terms import conditions, finite, leaf_log_odds
 from mnlearn.kernels.likelihood.stored_columns import add_log_odds
 from mnlearn.kernels.sampling.effects import LongerFeatures, add_owned
 from mnlearn.kernels.trees import tree_log_odds
-from mnlearn.models.bayesian_network import BayesianNetwork
-from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.features import FeatureSet
-from mnlearn.models.io.native import Model
-from mnlearn.models.tree_models import TreeModel, network_of
+from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.model import Model
 from mnlearn.runtime.threads import map_ranges
 
 
@@ -36,12 +34,9 @@ def conditional_log_odds(model: Model, data: Dataset, threads: int = 1) -> NDArr
     """
     if isinstance(model, DependencyNetwork):
         return _dependency_log_odds(model, data, threads)
-    if isinstance(model, TreeModel):
-        model = network_of(model)
-    if isinstance(model, ArithmeticCircuit | BayesianNetwork):
-        model = model.to_markov_network()
+    network: MarkovNetwork = model.to_markov_network()
     out = np.zeros(data.rows.shape)
-    f, weight = model.features, finite(model.weight)
+    f, weight = network.features, finite(network.weight)
     columns, end_bits = data.columns, data.last_word
 
     def add(first: int, last: int) -> None:

@@ -23,8 +23,8 @@ from mnlearn.kernels.sampling.groups import (
 )
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.exclusive_columns import exclusive_columns
-from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.model import Model
 from mnlearn.runtime.threads import map_ranges
 
 Groups = Sequence[tuple[int, ...]]

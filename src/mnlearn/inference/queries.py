@@ -9,19 +9,14 @@ from numpy.typing import NDArray
 
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.circuits.exact import UNKNOWN, log_value
-from mnlearn.inference.circuits.exact import marginals as circuit_marginals
+from mnlearn.inference.exact import exact_form, marginals
 from mnlearn.inference.group_sampling import groups_sampled, marginals_of_groups
-from mnlearn.inference.hidden_trees import marginals as hidden_tree_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
-from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.elimination import min_fill_order
-from mnlearn.models.hidden_tree import HiddenTree
-from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.models.tree_models import TreeModel, circuit_of
+from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
 
 # The states of at most this many variables that are not known are enumerated, and at most this
@@ -50,7 +45,7 @@ def choose(
     compiled : callable
         Returns the circuit of the model, or None; see `compile_small`.
     """
-    if isinstance(model, ArithmeticCircuit | TreeModel):
+    if model.is_exact:
         return model, "exact"
     most = int(asked.sum(axis=1).max(initial=0))
     few = most <= _ENUMERATED and len(asked) * 2**most <= _STATES
@@ -65,8 +60,9 @@ def choose(
 
 def excludes_states(model: Model) -> bool:
     """Tell whether a network may give states probability 0, by infinite weights."""
-    network = model.to_markov_network() if isinstance(model, BayesianNetwork) else model
-    return isinstance(network, MarkovNetwork) and not bool(np.isfinite(network.weight).all())
+    if model.is_exact or not model.has_joint:
+        return False
+    return not bool(np.isfinite(model.to_markov_network().weight).all())
 
 
 def _log2_entries(network: MarkovNetwork) -> float:
@@ -78,19 +74,15 @@ def _log2_entries(network: MarkovNetwork) -> float:
 
 def compile_small(model: Model) -> ArithmeticCircuit | None:
     """Return the circuit of a network; None if there is none, or it would be too large."""
-    if isinstance(model, DependencyNetwork):
+    if not model.has_joint:
         return None
-    network = model.to_markov_network() if isinstance(model, BayesianNetwork) else model
-    assert isinstance(network, MarkovNetwork)
+    network: MarkovNetwork = model.to_markov_network()
     if len(network.features.var) > _LITERALS or _log2_entries(network) > _LOG2_ENTRIES:
         return None
     try:
         return compile_network(network, _EDGES)
     except (InputError, RecursionError):
         return None
-
-
-Network = MarkovNetwork | DependencyNetwork | BayesianNetwork
 
 
 def answer(
@@ -137,19 +129,20 @@ def answer(
         The evidence of a row has probability 0. That is seen in circuits, trees, and networks with
         a small circuit.
     """
-    if isinstance(model, TreeModel) and not isinstance(model, HiddenTree):
-        model = circuit_of(model)
-    if isinstance(model, ArithmeticCircuit | HiddenTree):
+    if model.is_exact:
         evidence = np.where(asked, UNKNOWN, rows).astype(np.uint8)
-        return np.where(asked, _exact_marginals(model, evidence, threads, name_row), rows)
+        found = marginals(exact_form(model), evidence, threads)
+        _refuse_impossible(np.isnan(found.sum(axis=1)), name_row)
+        return np.where(asked, found, rows)
     circuit = _circuit_of_possible(model, compiled)
     if circuit is not None:
-        _refuse_impossible(circuit, np.where(asked, UNKNOWN, rows).astype(np.uint8), name_row)
+        evidence = np.where(asked, UNKNOWN, rows).astype(np.uint8)
+        _refuse_impossible(np.isneginf(log_value(circuit, evidence)), name_row)
     return _network_marginals(model, rows, asked, inference, seed, threads)
 
 
 def _network_marginals(
-    model: Network,
+    model: Model,
     rows: NDArray[np.uint8],
     asked: NDArray[np.bool_],
     inference: Inference,
@@ -174,7 +167,7 @@ def _network_marginals(
 
 
 def _circuit_of_possible(
-    model: Network, compiled: Callable[[], ArithmeticCircuit | None] | None
+    model: Model, compiled: Callable[[], ArithmeticCircuit | None] | None
 ) -> ArithmeticCircuit | None:
     """Return a circuit that tells which evidence is possible, if some is not and it is small."""
     if not excludes_states(model):
@@ -182,29 +175,9 @@ def _circuit_of_possible(
     return compile_small(model) if compiled is None else compiled()
 
 
-def _refuse_impossible(
-    circuit: ArithmeticCircuit, evidence: NDArray[np.uint8], name_row: Callable[[int], str]
-) -> None:
-    impossible = np.flatnonzero(np.isneginf(log_value(circuit, evidence)))
-    if len(impossible):
-        raise InputError(f"{name_row(int(impossible[0]))}: has probability 0.")
-
-
-def _exact_marginals(
-    model: ArithmeticCircuit | HiddenTree,
-    evidence: NDArray[np.uint8],
-    threads: int,
-    name_row: Callable[[int], str],
-) -> NDArray[np.float64]:
-    """Return P(X_v = 1 | evidence); refuse evidence of probability 0."""
-    if isinstance(model, HiddenTree):
-        found = hidden_tree_marginals(model, evidence, threads)
-    else:
-        found = circuit_marginals(model, evidence, threads)
-    impossible = np.flatnonzero(np.isnan(found).any(axis=1))
-    if len(impossible):
-        raise InputError(f"{name_row(int(impossible[0]))}: has probability 0.")
-    return found
+def _refuse_impossible(impossible: NDArray[np.bool_], name_row: Callable[[int], str]) -> None:
+    if impossible.any():
+        raise InputError("has probability 0.", where=name_row(int(np.argmax(impossible))))
 
 
 def format_answers(

@@ -10,11 +10,9 @@ from mnlearn.inference.terms import query_of, terms_of
 from mnlearn.kernels.sampling.gibbs import advance_states
 from mnlearn.kernels.trees import draw_ancestral
 from mnlearn.models.bayesian_network import BayesianNetwork
-from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.hidden_tree import HiddenTree
-from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.models.tree_models import TreeModel, circuit_of
+from mnlearn.models.model import Model
 from mnlearn.runtime.threads import map_ranges
 
 
@@ -84,10 +82,8 @@ def sample_rows(
     """
     if isinstance(model, HiddenTree):
         return hidden_trees.draw(model, n_rows, seed)
-    if isinstance(model, TreeModel):
-        model = circuit_of(model)
-    if isinstance(model, ArithmeticCircuit):
-        return draw(model, n_rows, seed, threads)
+    if model.is_exact:
+        return draw(model.to_circuit(), n_rows, seed, threads)
     if isinstance(model, BayesianNetwork):
         return _ancestral(model, n_rows, seed, threads)
     terms = terms_of(model)

@@ -1,16 +1,14 @@
-"""What a score is, and the functions that score models of one kind."""
+"""What a score is."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import HARD_WEIGHT
-from mnlearn.models.io.native import Model
+from mnlearn.models.model import Model
 from mnlearn.runtime.errors import DATA, InputError
 
 Groups = Sequence[Sequence[int]]
@@ -39,35 +37,6 @@ class Score:
     standard_error: float
     monte_carlo_error: float = 0.0
     converged: float | None = None
-
-
-class Scorer(Protocol):
-    """Scores models of one kind: a module with these functions, which a learner names.
-
-    The file of a learner imports the scorer of its models only. A result therefore depends on no
-    code for other kinds of models. `scoring.any_model` says what the scores are.
-    """
-
-    def pll(self, model: Any, data: Dataset, threads: int = 1) -> Score:
-        """Return the log-pseudo-likelihood."""
-
-    def cmll(
-        self,
-        model: Any,
-        data: Dataset,
-        groups: Groups,
-        inference: Inference,
-        *,
-        seed: int,
-        threads: int = 1,
-    ) -> Score:
-        """Return the conditional marginal log-likelihood."""
-
-    def ll(self, model: Any, data: Dataset, threads: int = 1) -> Score:
-        """Return the log-likelihood."""
-
-    def has_exact_likelihood(self, model: Any) -> bool:
-        """Tell whether `ll` is exact and cheap."""
 
 
 def score_of(per_row: NDArray[np.float64], data: Dataset, monte_carlo_error: float = 0.0) -> Score:

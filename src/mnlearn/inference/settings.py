@@ -9,6 +9,10 @@ from mnlearn.runtime.errors import InputError
 AUTO = "auto"
 ITERATIVE = ("bp", "meanfield")
 METHODS = ("gibbs", "exact", "mcsat", "bp", "meanfield")
+# Annealed importance sampling estimates partition functions only.
+ANNEALED = "ais"
+# The methods that give the partition function of a network, the usual one first.
+PARTITION_METHODS = ("exact", *ITERATIVE, ANNEALED)
 SCHEDULES = ("sequential", "parallel")
 # Samples that are not counted and that are; those of MC-SAT are the DTSL paper's.
 _SAMPLES = {"mcsat": (1000, 10000)}

@@ -6,13 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.kernels.sampling.conditioning import SYMMETRIC, QueryTerms, number_kinds
-from mnlearn.models.bayesian_network import BayesianNetwork
-from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.features import FeatureSet, concatenate, feature_set
-from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.models.tree_models import TreeModel, network_of
+from mnlearn.models.model import Model
 
 # In sums, infinities of both signs would give NaN. A log-probability below minus half of this
 # number is reported as minus infinity.
@@ -38,15 +35,10 @@ class Terms:
 
 def terms_of(model: Model) -> Terms:
     """Return a model as terms: features as they are, CPDs as log-odds given their conditions."""
-    if isinstance(model, TreeModel):
-        model = network_of(model)
-    if isinstance(model, ArithmeticCircuit | BayesianNetwork):
-        model = model.to_markov_network()
-    if isinstance(model, MarkovNetwork):
-        n = len(model.features)
-        return Terms(
-            model.n_vars, model.features, finite(model.weight), np.full(n, SYMMETRIC, np.int64)
-        )
+    if not isinstance(model, DependencyNetwork):
+        network: MarkovNetwork = model.to_markov_network()
+        owner = np.full(len(network.features), SYMMETRIC, np.int64)
+        return Terms(network.n_vars, network.features, finite(network.weight), owner)
     trees = model.trees
     leaves = np.flatnonzero(trees.is_leaf)
     rest, sign = conditions(model)

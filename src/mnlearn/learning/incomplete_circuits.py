@@ -10,13 +10,8 @@ from scipy.optimize import minimize
 
 from mnlearn.data.incomplete import MISSING, IncompleteData
 from mnlearn.inference.circuits.exact import expected_counts
-from mnlearn.models.circuit import ArithmeticCircuit, with_weight
-from mnlearn.models.feature_tree import FeatureTree
-from mnlearn.models.hidden_tree import HiddenTree
-from mnlearn.models.hidden_tree_circuit import with_parameters
-from mnlearn.models.io.native import Model
-from mnlearn.models.junction_tree import JunctionTree
-from mnlearn.models.tree_models import TreeModel, circuit_of
+from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.model import Model
 from mnlearn.runtime.errors import DATA, InputError
 
 # Steps of L-BFGS in one iteration, for the weights of features.
@@ -101,18 +96,17 @@ def run_em(
     Dempster, Laird and Rubin, "Maximum likelihood from incomplete data via the EM algorithm",
     JRSS B 39, 1977.
     """
-    if not isinstance(model, ArithmeticCircuit | TreeModel):
+    if not model.is_exact:
         raise InputError("em: expected a model that is a circuit, for example of acmn or chow_liu.")
     settings = Settings() if settings is None else settings
-    circuit = model if isinstance(model, ArithmeticCircuit) else circuit_of(model)
-    if isinstance(model, TreeModel):
+    circuit: ArithmeticCircuit = model.to_circuit()
+    if not isinstance(model, ArithmeticCircuit):
         # Its parameters are probabilities, and stay so.
         circuit = replace(circuit, features=None, target=None)
     maximise = _maximiser(circuit)
     # Circuits take rows with unknown values as they take those of a dataset.
     evidence: Any = data
     prior = settings.prior * _expected_features(circuit, threads)[0]
-    n = data.n_examples + settings.prior
     found, objective = [], []
     for k in range(settings.iterations + 1):
         counts, total = expected_counts(circuit, evidence, threads)
@@ -126,8 +120,8 @@ def run_em(
         gain = objective[-1] - objective[-2] if k else np.inf
         if k == settings.iterations or gain <= settings.tolerance * abs(objective[-1]):
             break
-        circuit = maximise(circuit, counts + prior, n)
-    return Outcome(_with_parameters(model, circuit), np.array(found))
+        circuit = maximise(circuit, counts + prior, data.n_examples + settings.prior)
+    return Outcome(model.with_parameters(circuit.weight), np.array(found))
 
 
 def _product(counts: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
@@ -147,17 +141,6 @@ def _expected_features(
     return expected_counts(circuit, nothing, threads)
 
 
-def _with_parameters(model: Model, circuit: ArithmeticCircuit) -> Model:
-    """Return the model with the parameters of its circuit."""
-    if isinstance(model, FeatureTree):
-        return replace(model, log_prob=np.concatenate([[0.0], circuit.weight]))
-    if isinstance(model, JunctionTree):
-        return replace(model, log_prob=circuit.weight)
-    if isinstance(model, HiddenTree):
-        return with_parameters(model, circuit.weight)
-    return circuit
-
-
 Maximiser = Callable[[ArithmeticCircuit, NDArray[np.float64], float], ArithmeticCircuit]
 
 
@@ -174,7 +157,7 @@ def _maximiser(circuit: ArithmeticCircuit) -> Maximiser:
         with np.errstate(divide="ignore", invalid="ignore"):
             weight = np.log(counts / total)
         # What no example reaches keeps its probabilities.
-        return with_weight(given, np.where(total > 0, weight, given.weight))
+        return given.with_parameters(np.where(total > 0, weight, given.weight))
 
     return normalise
 
@@ -225,7 +208,7 @@ def _raise_weights(
     def loss(w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         weight = start.copy()
         weight[free] = w
-        expected, log_z = _expected_features(with_weight(circuit, weight))
+        expected, log_z = _expected_features(circuit.with_parameters(weight))
         value = log_z - counts[free] @ w / n
         return float(value), expected[free] - counts[free] / n
 
@@ -235,4 +218,4 @@ def _raise_weights(
         return circuit
     weight = start.copy()
     weight[free] = found.x
-    return with_weight(circuit, weight)
+    return circuit.with_parameters(weight)

@@ -7,12 +7,11 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.score import Scorer
 from mnlearn.learning.grid_order import Path, Step
 from mnlearn.learning.parameters import check_value, convert, public_name
 from mnlearn.learning.shares import ALONE, Shares, Store
 from mnlearn.models.dependency_network import DependencyNetwork
-from mnlearn.models.io.native import Model
+from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
 
 
@@ -143,8 +142,6 @@ class Learner:
         Name of the learner; paper and section that it follows.
     stages : tuple of Stage
         The stages in which a grid is searched; the last one yields the model.
-    scorer : module
-        Scores its models.
     formats : tuple of str
         Suffixes of the files that can hold its models, see `models.io.suffixes`.
     variant : tuple of str
@@ -152,8 +149,8 @@ class Learner:
     network : str
         Whether it builds on a dependency network that was learned before.
     criterion : str
-        Default criterion that compares its models on validation data: "pll", or "ll" where the
-        log-likelihood is exact.
+        The score in `scoring.metrics` that compares its models on validation data: "pll", or "ll"
+        where the log-likelihood is exact.
     by_variable : str
         Empty, unless the learner learns something variable by variable, which `learn_share` shares
         out to processes. Then the learner that does this and nothing else; a share needs as much
@@ -165,11 +162,10 @@ class Learner:
     title: ClassVar[str]
     citation: ClassVar[str]
     stages: ClassVar[tuple[Stage, ...]]
-    scorer: ClassVar[Scorer]
     formats: ClassVar[tuple[str, ...]]
     variant: ClassVar[tuple[str, ...]] = ()
     network: ClassVar[Literal["none", "optional", "required"]] = "none"
-    criterion: ClassVar[Literal["pll", "ll"]] = "pll"
+    criterion: ClassVar[str] = "pll"
     by_variable: ClassVar[str] = ""
     reads_groups: ClassVar[bool] = False
 

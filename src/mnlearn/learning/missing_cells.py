@@ -8,7 +8,7 @@ from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
     from mnlearn.learning.incomplete_circuits import Outcome
-    from mnlearn.models.io.native import Model
+    from mnlearn.models.model import Model
 
 # The examples are left out, or the cells are filled in, before a structure is learned.
 TREATMENTS = ("drop", "impute")

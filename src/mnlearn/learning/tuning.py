@@ -6,23 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.score import Groups, Scorer
-from mnlearn.inference.settings import Inference
 from mnlearn.learning.checkpoints import Checkpoints
 from mnlearn.learning.grid_order import WORSE_IN_A_ROW, is_falling, order_points
 from mnlearn.learning.learner import Fitted, Learner, Start, Task
 from mnlearn.learning.rounds import Round, own_points
 from mnlearn.learning.shares import Part, Shares
-from mnlearn.models.bayesian_network import BayesianNetwork
-from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
-from mnlearn.models.feature_tree import FeatureTree
-from mnlearn.models.hidden_tree import HiddenTree
-from mnlearn.models.io.native import Model
-from mnlearn.models.junction_tree import JunctionTree
+from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import say
 
@@ -63,27 +54,6 @@ class Tuned:
 
 
 Criterion = Callable[[Model], float]
-
-
-def validation_score(learner: type[Learner], valid: Dataset, threads: int = 1) -> Criterion:
-    """Return the learner's own criterion, a mean over validation data, with a term per column."""
-    score = {"pll": learner.scorer.pll, "ll": learner.scorer.ll}[learner.criterion]
-    return lambda model: score(model, valid, threads).mean
-
-
-def validation_cmll(
-    scorer: Scorer,
-    valid: Dataset,
-    groups: Groups,
-    inference: Inference,
-    *,
-    seed: int,
-    threads: int = 1,
-) -> Criterion:
-    """Return the conditional marginal log-likelihood on validation data as a criterion."""
-    return lambda model: (
-        scorer.cmll(model, valid, groups, inference, seed=seed, threads=threads).mean
-    )
 
 
 def tune(
@@ -320,30 +290,8 @@ def _trace_row(stage: int, candidate: Candidate) -> dict[str, Any]:
     return {
         "stage": stage,
         **candidate.parameters,
-        **size(fitted.model),
+        **fitted.model.size(),
         **details,
         "seconds_weights": round(fitted.seconds.get("weights", 0.0), 4),
         "validation": candidate.score,
-    }
-
-
-def size(model: Model) -> dict[str, float]:
-    """Return the number and mean length of a model's features with weights other than 0."""
-    if isinstance(model, BayesianNetwork):
-        return {"n_features": int(model.trees.is_leaf.sum())}
-    if isinstance(model, DependencyNetwork):
-        return {"n_features": model.trees.n_informative_leaves + len(model.features)}
-    if isinstance(model, FeatureTree):
-        return {"n_features": model.n_leaves}
-    if isinstance(model, JunctionTree):
-        return {"n_features": len(model.log_prob)}
-    if isinstance(model, HiddenTree):
-        return {"n_features": model.n_parameters}
-    if isinstance(model, ArithmeticCircuit) and model.features is None:
-        return {"n_features": len(model.weight)}
-    assert model.features is not None
-    length = model.features.length[model.weight != 0]
-    return {
-        "n_features": len(length),
-        "mean_length": float(np.round(length.mean(), 6)) if len(length) else 0.0,
     }

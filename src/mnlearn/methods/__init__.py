@@ -46,7 +46,7 @@ def _check_declaration(name: str, learner: Any) -> None:
         raise InputError(f"{place}: expected a subclass of learning.learner.Learner.")
     if "__dataclass_fields__" not in vars(learner):
         raise InputError(f"{place}: expected the decorator @dataclass(eq=False, kw_only=True).")
-    for attribute in ("title", "citation", "scorer", "formats", "stages"):
+    for attribute in ("title", "citation", "formats", "stages"):
         if not hasattr(learner, attribute):
             raise InputError(f"{place}: expected a class attribute {attribute}.")
     known = learner.fields()

@@ -1,15 +1,12 @@
 """ACBN: a Bayesian network with tree CPDs and the circuit that computes it (LearnAC)."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-from mnlearn.inference.score import Scorer
 from mnlearn.learning.circuits.bayes import BayesGrowth
 from mnlearn.learning.circuits.growth import CircuitLearner, EdgeBudgets
 from mnlearn.learning.learner import Fitted, Stage, Task
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.io import suffixes
-from mnlearn.scoring import circuits
 
 
 class Workspace:
@@ -44,7 +41,6 @@ class ACBN(CircuitLearner):
             split=("pseudocount", "search", "split_cost", "edge_cost"),
         ),
     )
-    scorer: ClassVar[Scorer] = circuits
     formats = suffixes.CIRCUIT_OF_CPDS
     variant = ("max_edges",)
     criterion = "ll"

@@ -1,16 +1,13 @@
 """ACMN: a Markov network with arbitrary conjunctive features and the circuit that computes it."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-from mnlearn.inference.score import Scorer
 from mnlearn.learning.circuits.growth import CircuitLearner, EdgeBudgets
 from mnlearn.learning.circuits.markov import MarkovGrowth
 from mnlearn.learning.learner import Fitted, Stage, Task
 from mnlearn.learning.weights.arrangement import l1_penalty, standard_deviation
 from mnlearn.learning.weights.descent import Penalty
 from mnlearn.models.io import suffixes
-from mnlearn.scoring import circuits
 
 
 class Workspace:
@@ -45,7 +42,6 @@ class ACMN(CircuitLearner):
             split=("sd", "l1", "search", "split_cost", "edge_cost"),
         ),
     )
-    scorer: ClassVar[Scorer] = circuits
     formats = suffixes.CIRCUIT_OF_FEATURES
     variant = ("max_edges",)
     criterion = "ll"

@@ -2,17 +2,14 @@
 
 import time
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from mnlearn.inference.score import Scorer
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.features import atomic_features
 from mnlearn.models.io import suffixes
 from mnlearn.models.markov_network import markov_network
-from mnlearn.scoring import networks
 
 
 @dataclass(eq=False, kw_only=True)
@@ -35,5 +32,4 @@ class Atomic(Learner):
     title = "Independent variables"
     citation = "baseline"
     stages = (Stage(("pseudocount",), learn),)
-    scorer: ClassVar[Scorer] = networks
     formats = suffixes.NETWORK

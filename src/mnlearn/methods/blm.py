@@ -4,9 +4,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
-from mnlearn.inference.score import Scorer
 from mnlearn.learning.features.bottom_up import BottomUpSearch, search_bottom_up, search_exactly
 from mnlearn.learning.features.generation import INITIAL
 from mnlearn.learning.learner import Task
@@ -21,7 +20,6 @@ from mnlearn.learning.weights.arrangement import (
 from mnlearn.learning.weights.descent import Penalty
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.io import suffixes
-from mnlearn.scoring import networks
 
 RELEARN = ("pass", "candidate")
 
@@ -84,6 +82,5 @@ class BLM(WeightedFeatures):
     title = "BLM"
     citation = "Davis & Domingos 2010"
     stages = (WeightedFeatures.stage("initial", "price"),)
-    scorer: ClassVar[Scorer] = networks
     formats = suffixes.NETWORK
     variant = ("initial",)

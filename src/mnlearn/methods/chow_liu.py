@@ -2,17 +2,14 @@
 
 import time
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from mnlearn.inference.score import Scorer
 from mnlearn.learning.latent_trees.chow_liu import PairTables, conditional_probabilities
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.io import suffixes
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
-from mnlearn.scoring import circuits
 
 
 @dataclass(eq=False, kw_only=True)
@@ -44,6 +41,5 @@ class ChowLiu(Learner):
     title = "Chow-Liu tree"
     citation = "Chow & Liu 1968"
     stages = (Stage(("pseudocount",), learn),)
-    scorer: ClassVar[Scorer] = circuits
     formats = suffixes.CIRCUIT_OF_CPDS
     criterion = "ll"

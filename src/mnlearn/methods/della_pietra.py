@@ -2,12 +2,11 @@
 
 import time
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.inference.score import Scorer
 from mnlearn.learning.features.della_pietra import InductionSearch
 from mnlearn.learning.features.pair_gains import (
     Gains,
@@ -28,7 +27,6 @@ from mnlearn.learning.weights.arrangement import (
 from mnlearn.learning.weights.descent import Penalty
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.io import suffixes
-from mnlearn.scoring import networks
 
 OBJECTIVES = ("pseudo_likelihood", "likelihood")
 EXPECTATIONS = ("gibbs", "exact")
@@ -140,6 +138,5 @@ class DellaPietra(WeightedFeatures):
     title = "Della Pietra"
     citation = "Della Pietra, Della Pietra & Lafferty 1997"
     stages = (WeightedFeatures.stage("objective", "min_gain"),)
-    scorer: ClassVar[Scorer] = networks
     formats = suffixes.NETWORK
     variant = ("objective",)

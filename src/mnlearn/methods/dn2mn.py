@@ -2,9 +2,7 @@
 
 import time
 from dataclasses import dataclass
-from typing import ClassVar
 
-from mnlearn.inference.score import Scorer
 from mnlearn.learning.conversion import (
     BASES,
     ORDERS,
@@ -19,7 +17,6 @@ from mnlearn.learning.parameters import parameter
 from mnlearn.methods.dn_tree import GrownTrees, TreeLearner, grow_trees
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.io import suffixes
-from mnlearn.scoring import networks
 
 KAPPA_BY = ("source", "converted")
 
@@ -79,7 +76,6 @@ class DN2MN(TreeLearner):
     title = "DN2MN"
     citation = "Lowd 2012"
     stages = (Stage(("kappa",), learn_source), Stage(("base", "orders"), learn, split="all"))
-    scorer: ClassVar[Scorer] = networks
     formats = suffixes.NETWORK
     variant = ("base", "orders")
     network = "optional"

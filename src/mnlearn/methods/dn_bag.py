@@ -2,9 +2,7 @@
 
 import time
 from dataclasses import dataclass, field
-from typing import ClassVar
 
-from mnlearn.inference.score import Scorer
 from mnlearn.learning.learner import Fitted, Stage, Task
 from mnlearn.learning.mixtures import average_networks
 from mnlearn.learning.parameters import parameter
@@ -13,7 +11,6 @@ from mnlearn.methods.dn_tree import TreeLearner
 from mnlearn.models.dependency_network import tree_network
 from mnlearn.models.io import suffixes
 from mnlearn.runtime.random_streams import stream
-from mnlearn.scoring import networks
 
 
 @dataclass
@@ -74,5 +71,4 @@ class DNBag(TreeLearner):
     title = "Dependency network, bagged probability trees"
     citation = "for comparison; Breiman 1996"
     stages = (Stage(("kappa",), learn),)
-    scorer: ClassVar[Scorer] = networks
     formats = suffixes.DEPENDENCY_NETWORK

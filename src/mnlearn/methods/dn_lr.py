@@ -2,19 +2,16 @@
 
 import time
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.score import Scorer
 from mnlearn.learning.grid_order import falling, is_falling
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.logistic import TOLERANCE, LogisticPath, Regressions, prepare_regressions
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.shares import ALONE, Shares
 from mnlearn.models.io import suffixes
-from mnlearn.scoring import networks
 
 INTERCEPTS = ("free", "penalised")
 
@@ -122,5 +119,4 @@ class DNLR(LogisticLearner):
     title = "Dependency network, logistic regressions"
     citation = "Lowd 2012, Section 6.2; Ravikumar et al. 2010"
     stages = (Stage(("lambda",), learn, until_worse=falling("lambda")),)
-    scorer: ClassVar[Scorer] = networks
     formats = suffixes.DEPENDENCY_NETWORK

@@ -1,16 +1,13 @@
 """Dependency networks whose CPDs average those of a given network and probability trees."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-from mnlearn.inference.score import Scorer
 from mnlearn.learning.learner import Fitted, Stage, Task
 from mnlearn.learning.mixtures import average_networks
 from mnlearn.learning.parameters import parameter
 from mnlearn.methods.dn_tree import GrownTrees, TreeLearner, grow_trees
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.io import suffixes
-from mnlearn.scoring import networks
 
 
 class Workspace:
@@ -41,6 +38,5 @@ class DNMixed(TreeLearner):
     title = "Dependency network, trees averaged with another"
     citation = "for comparison; geometric means of CPDs"
     stages = (Stage(("share", "kappa"), learn),)
-    scorer: ClassVar[Scorer] = networks
     formats = suffixes.DEPENDENCY_NETWORK
     network = "required"

@@ -2,17 +2,14 @@
 
 import time
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.score import Scorer
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.shares import ALONE, Shares
 from mnlearn.learning.trees import TreePath, learn_tree_path
 from mnlearn.models.dependency_network import Trees, tree_network
 from mnlearn.models.io import suffixes
-from mnlearn.scoring import networks
 
 
 @dataclass(eq=False, kw_only=True)
@@ -87,5 +84,4 @@ class DNTree(TreeLearner):
     title = "Dependency network, probability trees"
     citation = "Lowd & Davis 2010, Section III; Heckerman et al. 2000"
     stages = (Stage(("kappa",), TreeLearner.learn_trees),)
-    scorer: ClassVar[Scorer] = networks
     formats = suffixes.DEPENDENCY_NETWORK

@@ -1,9 +1,8 @@
 """DTSL: features read off probability trees, weighted by pseudo-likelihood."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-from mnlearn.inference.score import Scorer
 from mnlearn.learning.learner import Fitted, Stage
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.weights.arrangement import (
@@ -16,7 +15,6 @@ from mnlearn.learning.weights.arrangement import (
 from mnlearn.methods.dn_tree import GrownTrees, TreeLearner, grow_trees
 from mnlearn.models.io import suffixes
 from mnlearn.models.tree_features import FEATURE_MODES, TreeFeatures, find_tree_features
-from mnlearn.scoring import networks
 
 
 @dataclass(eq=False, kw_only=True)
@@ -45,6 +43,5 @@ class DTSL(TreeLearner, WeightedFeatures):
     title = "DTSL"
     citation = "Lowd & Davis 2010"
     stages = (Stage(("kappa",), learn_structure), WeightedFeatures.stage("feature_mode"))
-    scorer: ClassVar[Scorer] = networks
     formats = suffixes.NETWORK
     variant = ("feature_mode",)

@@ -2,12 +2,10 @@
 
 import time
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.inference.score import Scorer
 from mnlearn.learning.features.generation import (
     INITIAL,
     NestedFeatures,
@@ -29,7 +27,6 @@ from mnlearn.learning.weights.descent import Penalty, Restrictable
 from mnlearn.models.io import suffixes
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.progress import LOGGER
-from mnlearn.scoring import networks
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +137,5 @@ class GSSL(Learner):
             split=("initial",),
         ),
     )
-    scorer: ClassVar[Scorer] = networks
     formats = suffixes.NETWORK
     variant = ("initial", "n_generated", "threshold")

@@ -2,9 +2,7 @@
 
 import time
 from dataclasses import dataclass
-from typing import ClassVar
 
-from mnlearn.inference.score import Scorer
 from mnlearn.learning.hidden_trees.em import (
     STARTS,
     Settings,
@@ -16,7 +14,6 @@ from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.io import suffixes
 from mnlearn.runtime.random_streams import stream
-from mnlearn.scoring import hidden_trees
 
 
 @dataclass(eq=False, kw_only=True)
@@ -107,6 +104,5 @@ class HCLT(Learner):
             split="all",
         ),
     )
-    scorer: ClassVar[Scorer] = hidden_trees
     formats = suffixes.HIDDEN
     criterion = "ll"

@@ -2,14 +2,11 @@
 
 import time
 from dataclasses import dataclass
-from typing import ClassVar
 
-from mnlearn.inference.score import Scorer
 from mnlearn.learning.junction_trees.search import SEARCHES, SearchSettings, TreeSearch
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.io import suffixes
-from mnlearn.scoring import feature_trees
 
 
 @dataclass(eq=False, kw_only=True)
@@ -65,6 +62,5 @@ class JunctionTree(Learner):
             split=("treewidth", "search", "subset_size"),
         ),
     )
-    scorer: ClassVar[Scorer] = feature_trees
     formats = suffixes.CIRCUIT_OF_FEATURES
     criterion = "ll"

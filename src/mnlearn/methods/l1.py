@@ -1,12 +1,11 @@
 """L1: pairwise features from the neighbourhoods of L1-penalised logistic regressions."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.inference.score import Scorer
 from mnlearn.learning.neighbourhoods import MERGES, build_pair_features, merge_pairs
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.weights.arrangement import (
@@ -18,7 +17,6 @@ from mnlearn.learning.weights.arrangement import (
 from mnlearn.methods.dn_lr import LogisticLearner, PenaltyPaths, regress
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.io import suffixes
-from mnlearn.scoring import networks
 
 
 @dataclass(eq=False, kw_only=True)
@@ -48,6 +46,5 @@ class L1(LogisticLearner, WeightedFeatures):
     title = "L1"
     citation = "Ravikumar, Wainwright & Lafferty 2010"
     stages = (WeightedFeatures.stage("merge", "lambda"),)
-    scorer: ClassVar[Scorer] = networks
     formats = suffixes.NETWORK
     variant = ("merge",)

@@ -2,9 +2,7 @@
 
 import time
 from dataclasses import dataclass
-from typing import ClassVar
 
-from mnlearn.inference.score import Scorer
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.lem.growth import (
     LITERALS,
@@ -16,7 +14,6 @@ from mnlearn.learning.lem.growth import (
 )
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.io import suffixes
-from mnlearn.scoring import feature_trees
 
 
 @dataclass(eq=False, kw_only=True)
@@ -93,7 +90,6 @@ class LEM(Learner):
             split="all",
         ),
     )
-    scorer: ClassVar[Scorer] = feature_trees
     formats = suffixes.CIRCUIT_OF_FEATURES
     variant = ("delta",)
     criterion = "ll"

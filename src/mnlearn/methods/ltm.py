@@ -2,14 +2,11 @@
 
 import time
 from dataclasses import dataclass
-from typing import ClassVar
 
-from mnlearn.inference.score import Scorer
 from mnlearn.learning.latent_trees.search import GROUPINGS, learn_latent_tree
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.io import suffixes
-from mnlearn.scoring import circuits
 
 
 @dataclass(eq=False, kw_only=True)
@@ -55,6 +52,5 @@ class LTM(Learner):
     title = "LTM"
     citation = "Choi, Tan, Anandkumar & Willsky 2011, Sections 4 and 5"
     stages = (Stage(("grouping", "pseudocount"), learn, split="all"),)
-    scorer: ClassVar[Scorer] = circuits
     formats = suffixes.HIDDEN
     criterion = "ll"

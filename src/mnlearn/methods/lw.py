@@ -2,12 +2,10 @@
 
 import time
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.inference.score import Scorer
 from mnlearn.learning.conversion import Orders, cpd_features, smooth_marginals, to_markov_network
 from mnlearn.learning.grid_order import Latest, Path, rising
 from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
@@ -19,7 +17,6 @@ from mnlearn.learning.weights.stored_likelihood import StoredLikelihood, arrange
 from mnlearn.models.features import FeatureSet, canonicalise, concatenate
 from mnlearn.models.io import suffixes
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.scoring import networks
 
 FEATURES = ("cpds", "converted")
 STARTS = ("previous", "zero", "conversion")
@@ -117,6 +114,5 @@ class LW(Learner):
             split=("features", "start", "l1"),
         ),
     )
-    scorer: ClassVar[Scorer] = networks
     formats = suffixes.NETWORK
     network = "required"

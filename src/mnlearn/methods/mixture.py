@@ -3,12 +3,10 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.score import Scorer
 from mnlearn.learning.grid_order import Latest
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
@@ -19,9 +17,7 @@ from mnlearn.methods.acmn import ACMN
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.io import suffixes
 from mnlearn.models.mixture_circuit import mixture_circuit
-from mnlearn.models.tree_models import circuit_of
 from mnlearn.runtime.random_streams import stream_seed
-from mnlearn.scoring import circuits
 
 BASES = ("chow_liu", "lem", "acmn")
 
@@ -146,7 +142,7 @@ class Mixture(Learner):
         )
 
     def _learn_lem(self, data: Dataset) -> ArithmeticCircuit:
-        return circuit_of(learn_feature_tree(data, LemSettings(delta=self.delta)))
+        return learn_feature_tree(data, LemSettings(delta=self.delta)).to_circuit()
 
     def _learn_acmn(self, data: Dataset) -> ArithmeticCircuit:
         learner = ACMN(max_edges=self.max_edges)
@@ -169,6 +165,5 @@ class Mixture(Learner):
         ),
         Stage(("n_mixtures",), learn),
     )
-    scorer: ClassVar[Scorer] = circuits
     formats = suffixes.HIDDEN
     criterion = "ll"

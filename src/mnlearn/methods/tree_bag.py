@@ -2,21 +2,18 @@
 
 import time
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.score import Scorer
 from mnlearn.learning.junction_trees.search import SearchSettings, learn_junction_tree
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.io import suffixes
 from mnlearn.models.mixture_circuit import mixture_circuit
-from mnlearn.models.tree_models import TreeModel, circuit_of
+from mnlearn.models.model import Model
 from mnlearn.runtime.random_streams import stream
-from mnlearn.scoring import circuits
 
 
 @dataclass(eq=False, kw_only=True)
@@ -44,11 +41,11 @@ class TreeBag(Learner):
         trees = [self._tree(task.train.resample(rng)) for _ in range(self.n_bags)]
         learned = time.process_time()
         log_share = np.full(self.n_bags, -np.log(self.n_bags))
-        model = mixture_circuit([circuit_of(tree) for tree in trees], log_share)
+        model = mixture_circuit([tree.to_circuit() for tree in trees], log_share)
         seconds = {"structure": learned - began, "weights": time.process_time() - learned}
         return Fitted(model, seconds, {"n_edges": model.n_edges})
 
-    def _tree(self, sample: Dataset) -> TreeModel:
+    def _tree(self, sample: Dataset) -> Model:
         """Return the tree of one sample; junction trees are greedy ones."""
         if self.base == "lem":
             settings = LemSettings(delta=self.delta, pseudocount=self.pseudocount)
@@ -61,6 +58,5 @@ class TreeBag(Learner):
     reads_groups = True
     citation = "for comparison; Breiman 1996"
     stages = (Stage(("base", "delta", "treewidth", "pseudocount"), learn, split="all"),)
-    scorer: ClassVar[Scorer] = circuits
     formats = suffixes.HIDDEN
     criterion = "ll"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,13 @@ from mnlearn.models.dependency_network import Trees
 from mnlearn.models.features import concatenate, with_literal
 from mnlearn.models.fields import States, check_names, check_states, set_array
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
+from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_only
 
 
 @dataclass(frozen=True, eq=False)
-class BayesianNetwork:
+class BayesianNetwork(Model):
     """P(x) = product over variables v of P(x_v | parents of v), each a tree over the parents.
 
     `bayesian_network` finds the order. Construction checks that it is a permutation.
@@ -33,6 +34,10 @@ class BayesianNetwork:
     states : tuple of (str, str), optional
         Names of the values 0 and 1 of each variable.
     """
+
+    kind: ClassVar[str] = "bayesian_network"
+    title: ClassVar[str] = "a Bayesian network"
+    has_exact_likelihood: ClassVar[bool] = True
 
     trees: Trees
     order: NDArray[np.int64]
@@ -50,6 +55,11 @@ class BayesianNetwork:
     def n_vars(self) -> int:
         """Number of binary variables."""
         return self.trees.n_vars
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of leaves of all trees."""
+        return int(self.trees.is_leaf.sum())
 
     def to_markov_network(self) -> MarkovNetwork:
         """Return the same distribution as a Markov network with one feature for each parameter."""
@@ -74,7 +84,7 @@ class BayesianNetwork:
         """Return the numbers of variables, leaves and edges, and the depth of the deepest leaf."""
         return {
             "n_vars": self.n_vars,
-            "n_leaves": int(self.trees.is_leaf.sum()),
+            "n_leaves": self.n_parameters,
             "deepest_leaf": int(self.trees.depth.max()),
             "n_edges": len(self.edges()),
         }

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,14 @@ from mnlearn.models.cpd_trees import trees_of_leaves
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.fields import States, check_names, check_spans, check_states, set_array
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
+from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
 
 _FAULTS = ("", "a sum over children of different variables", "a product whose factors share one")
 
 
 @dataclass(frozen=True, eq=False)
-class ArithmeticCircuit:
+class ArithmeticCircuit(Model):
     """A circuit of sums and products in topological order, children before parents.
 
     Nodes 0 to 2 * n_vars - 1 are the literals; node 2 * v + x is X_v = x. One node for each
@@ -53,6 +54,11 @@ class ArithmeticCircuit:
     ----------
     Darwiche, "A differential approach to inference in Bayesian networks", JACM 50 (2003).
     """
+
+    kind: ClassVar[str] = "arithmetic_circuit"
+    title: ClassVar[str] = "an arithmetic circuit"
+    is_exact: ClassVar[bool] = True
+    has_exact_likelihood: ClassVar[bool] = True
 
     n_vars: int
     is_sum: NDArray[np.uint8]
@@ -95,6 +101,25 @@ class ArithmeticCircuit:
         """Number of edges."""
         return len(self.child)
 
+    @property
+    def n_parameters(self) -> int:
+        """Number of parameters."""
+        return len(self.weight)
+
+    def size(self) -> dict[str, float]:
+        """Return the number of parameters, or of features whose weights are not 0."""
+        if self.features is None:
+            return {"n_features": self.n_parameters}
+        return self.features.size(self.weight)
+
+    def with_parameters(self, weight: NDArray[np.float64]) -> "ArithmeticCircuit":
+        """Return the circuit with other logarithms of its parameters."""
+        return replace(self, weight=np.asarray(weight, np.float64))
+
+    def to_circuit(self) -> "ArithmeticCircuit":
+        """Return this circuit, so that all exact models have this method."""
+        return self
+
     def to_markov_network(self) -> MarkovNetwork:
         """Return the Markov network of the features.
 
@@ -126,7 +151,7 @@ class ArithmeticCircuit:
             "n_vars": self.n_vars,
             "n_nodes": self.n_nodes,
             "n_edges": self.n_edges,
-            "n_parameters": len(self.weight),
+            "n_parameters": self.n_parameters,
         }
 
     def is_deterministic(self) -> bool:
@@ -187,19 +212,6 @@ def product_of_marginals(p_one: NDArray[np.float64]) -> ArithmeticCircuit:
         np.log(np.stack([1.0 - p_one, p_one], axis=1)).ravel(),
         literals,
     )
-
-
-def with_weight(circuit: ArithmeticCircuit, weight: NDArray[np.float64]) -> ArithmeticCircuit:
-    """Return the circuit with other parameters.
-
-    Parameters
-    ----------
-    circuit : ArithmeticCircuit
-        Gives the nodes.
-    weight : ndarray of float64, shape (n_parameters,)
-        Logarithms of the parameters.
-    """
-    return replace(circuit, weight=np.asarray(weight, np.float64))
 
 
 def circuit_arrays(circuit: ArithmeticCircuit) -> dict[str, NDArray]:

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.models.features import FeatureSet, feature_set, features_of
 from mnlearn.models.fields import check_names, check_spans, set_array
+from mnlearn.models.model import Model
 from mnlearn.runtime.files import read_only
 
 LEAF = -1
@@ -131,7 +132,7 @@ def flat_trees(n_vars: int) -> Trees:
 
 
 @dataclass(frozen=True, eq=False)
-class DependencyNetwork:
+class DependencyNetwork(Model):
     """One CPD per variable: log-odds = leaf of its tree + weights of its satisfied features.
 
     Construction converts the arrays to these dtypes, makes them read-only and checks their shapes.
@@ -150,6 +151,10 @@ class DependencyNetwork:
         Names of the variables.
     """
 
+    kind: ClassVar[str] = "dependency_network"
+    title: ClassVar[str] = "a dependency network"
+    has_joint: ClassVar[bool] = False
+
     trees: Trees
     features: FeatureSet
     target: NDArray[np.int32]
@@ -165,6 +170,11 @@ class DependencyNetwork:
     def n_vars(self) -> int:
         """Number of binary variables."""
         return self.trees.n_vars
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of leaves and features."""
+        return self.trees.n_informative_leaves + len(self.features)
 
     def edges(self) -> dict[tuple[int, int], int]:
         """Return for each (parent, child) how often the child's CPD uses the parent.

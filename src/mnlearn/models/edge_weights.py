@@ -8,7 +8,6 @@ from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork, Trees
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.models.tree_models import TreeModel, network_of
 from mnlearn.runtime.errors import InputError
 
 Graph = MarkovNetwork | DependencyNetwork | BayesianNetwork
@@ -22,10 +21,9 @@ def graph_of(model: Any) -> Graph:
     InputError
         The model has hidden variables or is a circuit without features.
     """
-    if isinstance(model, TreeModel):
-        return network_of(model)
+    network: Graph
     if not isinstance(model, ArithmeticCircuit):
-        network: Graph = model
+        network = model.to_markov_network() if model.is_exact else model
         return network
     if model.features is None:
         raise InputError(

@@ -12,8 +12,8 @@ def exclusive_columns(network: MarkovNetwork, least: int = 3) -> tuple[tuple[int
     """Return the groups of columns of which every possible state has exactly one 1.
 
     Features of weight minus infinity say so: one forbids that all columns of the group are 0, and
-    one for each pair forbids that both are 1. `feature_tree_network` and `junction_tree_circuit`
-    write them for variables of several values.
+    one for each pair forbids that both are 1. Trees write them as Markov
+    networks of variables of several values.
 
     Parameters
     ----------

@@ -1,22 +1,32 @@
 """Feature trees: features divide the states, and the variables fall apart (Gogate et al. 2010)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.kernels.feature_trees import log_likelihoods
+from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.circuit_nodes import PRODUCT, SUM, CircuitNodes
+from mnlearn.models.features import features_of
 from mnlearn.models.grouped_variables import GroupedVariables
+from mnlearn.models.markov_network import MarkovNetwork, markov_network
+from mnlearn.models.model import Model
+from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_only
 
 ROOT = 0
+Literal = tuple[int, int]
+Conjunction = tuple[Literal, ...]
+# More conjunctions than this are refused: their network would be of no use.
+MAX_FEATURES = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class FeatureTree:
+class FeatureTree(Model):
     """Alternating F-nodes, which choose, and A-nodes, whose children are independent.
 
     An F-node with literals has two A-nodes: the first for the states in which not all literals
@@ -42,6 +52,11 @@ class FeatureTree:
     ----------
     Gogate, Webb & Domingos (2010), Learning efficient Markov networks, Section 2.
     """
+
+    kind: ClassVar[str] = "feature_tree"
+    title: ClassVar[str] = "a feature tree"
+    is_exact: ClassVar[bool] = True
+    has_exact_likelihood: ClassVar[bool] = True
 
     variables: GroupedVariables
     literal_start: NDArray[np.int64]
@@ -126,6 +141,62 @@ class FeatureTree:
             below = self.child[self.child_start[first] : self.child_start[last]]
             above[below] = np.maximum(above[below], own)
         return int((above + ~self.is_table).max())
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of leaves: the features of the Markov network."""
+        return self.n_leaves
+
+    def to_circuit(self) -> ArithmeticCircuit:
+        """Return the circuit with a sum for each F-node and a product for each A-node.
+
+        Its size is linear in that of the tree, a value of a group counted once with all its
+        columns. Its parameters are the probabilities of the A-nodes, and its value of all states is
+        1.
+        """
+        nodes = CircuitNodes(self.variables, 2 * self.n_vars + self.n_a_nodes)
+        sums = [0] * self.n_f_nodes
+        for f in range(self.n_f_nodes - 1, -1, -1):
+            products = []
+            for a in self.branches(f):
+                parameter = 2 * self.n_vars + a - 1
+                fixed = [nodes.value(v, x) for v, x in self.fixed(a)]
+                below = [sums[c] for c in self.children(a)]
+                products.append(nodes.add(PRODUCT, [parameter, *fixed, *below]))
+            sums[f] = nodes.add(SUM, products)
+        nodes.add(PRODUCT, [sums[f] for f in self.children(ROOT)])
+        return ArithmeticCircuit(self.n_vars, *nodes.arrays(), self.log_prob[1:], names=self.names)
+
+    def with_parameters(self, weight: NDArray[np.float64]) -> "FeatureTree":
+        """Return the tree with other log-probabilities of its A-nodes but the root."""
+        return replace(self, log_prob=np.concatenate([[0.0], weight]))
+
+    def to_markov_network(self) -> MarkovNetwork:
+        """Return the Markov network over the binary columns, whose partition function is 1.
+
+        A negated conjunction of several literals is written as conjunctions that exclude each
+        other: not (a and b) is (not a) or (a and not b). Each has the weight of the leaf. Features
+        of weight minus infinity forbid that a group has none or several of its values.
+
+        Raises
+        ------
+        InputError
+            The network would have more than `MAX_FEATURES` features.
+        """
+        conjunctions: list[list[Literal]] = []
+        weights: list[float] = []
+        for leaf in leaf_features(self):
+            for expanded in _expand(self.variables, leaf):
+                conjunctions.append(sorted(expanded.items()))
+                weights.append(leaf.weight)
+                if len(weights) > MAX_FEATURES:
+                    raise InputError(
+                        f"has more than {MAX_FEATURES:,} features.", where="feature tree"
+                    )
+        for forbidden in self.variables.impossible():
+            conjunctions.append(forbidden)
+            weights.append(-float("inf"))
+        return markov_network(self.n_vars, features_of(conjunctions), weights, self.names)
 
     def describe(self) -> dict[str, Any]:
         """Return what the model is: variables, nodes, lengths of features, size when merged."""
@@ -219,3 +290,67 @@ def _spans(start: NDArray[np.int64], index: NDArray[np.int64]) -> tuple[NDArray,
     length = np.diff(start)[index]
     begin = np.concatenate([[0], np.cumsum(length)])
     return begin, np.repeat(start[index] - begin[:-1], length) + np.arange(begin[-1])
+
+
+@dataclass(frozen=True)
+class LeafFeature:
+    """What holds on the way to a leaf: literals, and conjunctions of which each does not hold."""
+
+    literals: Conjunction
+    negated: tuple[Conjunction, ...]
+    weight: float
+
+
+def leaf_features(tree: FeatureTree) -> Iterator[LeafFeature]:
+    """Yield a feature for each A-node without children, over the tree's variables.
+
+    The weight of a leaf is its log-probability and a share of those above it: each A-node hands
+    its own share to its children in equal parts. So the weights of the features that a state
+    satisfies, one on each way down, add up to its log-probability.
+
+    References
+    ----------
+    Gogate, Webb & Domingos (2010), Section 2 and Figure 1; their weights differ by the model
+    counts, which cancel.
+    """
+    # An A-node, what holds above it, and its share of the log-probabilities from the root on.
+    waiting: list[tuple[int, Conjunction, tuple[Conjunction, ...], float]] = [(ROOT, (), (), 0.0)]
+    while waiting:
+        a, literals, negated, share = waiting.pop()
+        children = tree.children(a)
+        if not children:
+            yield LeafFeature(literals, negated, share)
+        for f in reversed(children):
+            feature = tree.literals(f)
+            branches = tree.branches(f)
+            for b in reversed(branches):
+                weight = share / len(children) + float(tree.log_prob[b])
+                if not feature:
+                    waiting.append((b, literals + tree.fixed(b), negated, weight))
+                elif b == branches[1]:
+                    waiting.append((b, literals + feature, negated, weight))
+                else:
+                    waiting.append((b, literals, (*negated, feature), weight))
+
+
+def _expand(variables: GroupedVariables, leaf: LeafFeature) -> Iterator[dict[int, int]]:
+    """Yield conjunctions over columns, as column: value, that together say what the leaf says."""
+    own: dict[int, int] = {}
+    for literal in leaf.literals:
+        own |= variables.implied(*literal)
+    negated = [[variables.column_literal(*lit) for lit in clause] for clause in leaf.negated]
+    # Short ones first: they fix columns, which makes others true or shorter.
+    waiting = [(own, sorted(negated, key=len))]
+    while waiting:
+        known, clauses = waiting.pop()
+        if not clauses:
+            yield known
+            continue
+        clause, *rest = clauses
+        if any(known.get(c, x) != x for c, x in clause):
+            waiting.append((known, rest))
+            continue
+        for c, x in clause:
+            if c not in known:
+                waiting.append(({**known, c: 1 - x}, rest))
+                known = {**known, c: x}

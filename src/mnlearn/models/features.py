@@ -75,6 +75,14 @@ class FeatureSet:
         literal = np.repeat(self.start[index] - start[:-1], length) + np.arange(start[-1])
         return feature_set(start, self.var[literal], self.value[literal])
 
+    def size(self, weight: NDArray[np.float64]) -> dict[str, float]:
+        """Return the number and the mean length of the features with weights other than 0."""
+        length = self.length[weight != 0]
+        return {
+            "n_features": len(length),
+            "mean_length": float(np.round(length.mean(), 6)) if len(length) else 0.0,
+        }
+
     def satisfied(self, rows: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Return which rows satisfy which features.
 

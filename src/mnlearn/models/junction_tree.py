@@ -1,26 +1,32 @@
 """Junction trees: cliques of variables, joined in a tree by the variables that they share."""
 
 import itertools
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.circuit_nodes import PRODUCT, SUM, CircuitNodes
+from mnlearn.models.features import features_of
 from mnlearn.models.fields import check_names, check_spans, set_array
 from mnlearn.models.grouped_variables import NO_VALUE, GroupedVariables
+from mnlearn.models.markov_network import MarkovNetwork, markov_network
+from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_only
 
 NO_PARENT = -1
 # Tables of more cells than this in all are refused: no sample could fill them.
 MAX_CELLS = 2_000_000
+Literal = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
-class JunctionTree:
+class JunctionTree(Model):
     """P(state) is the product over cliques of P(new variables of the clique | its separator).
 
     The separator of a clique has the variables that it shares with its parent; its other variables
@@ -48,6 +54,11 @@ class JunctionTree:
     ----------
     Chechetka & Guestrin (2007), Efficient principled learning of thin junction trees, Section 2.
     """
+
+    kind: ClassVar[str] = "junction_tree"
+    title: ClassVar[str] = "a junction tree"
+    is_exact: ClassVar[bool] = True
+    has_exact_likelihood: ClassVar[bool] = True
 
     variables: GroupedVariables
     clique_start: NDArray[np.int64]
@@ -147,6 +158,36 @@ class JunctionTree:
             found.append(joint)
         return found
 
+    @property
+    def n_parameters(self) -> int:
+        """Number of cells of all tables."""
+        return len(self.log_prob)
+
+    def to_circuit(self) -> ArithmeticCircuit:
+        """Return the circuit, linear in the number of cells of all tables.
+
+        It has a product for each cell of a table, and a sum over the new variables of a clique for
+        each value of its separator. Its parameters are the log-probabilities of the tree, in their
+        order. If all variables have one column, they are also weights of features.
+        """
+        return _Builder(self).circuit()
+
+    def with_parameters(self, weight: NDArray[np.float64]) -> "JunctionTree":
+        """Return the tree with other log-probabilities in its tables."""
+        return replace(self, log_prob=weight)
+
+    def to_markov_network(self) -> MarkovNetwork:
+        """Return the Markov network over the binary columns, whose partition function is 1.
+
+        It has a feature for each cell of a table, with the log-probability of the cell as weight.
+        Features of weight minus infinity forbid that a group has none or several of its values.
+        """
+        conjunctions = list(_conjunctions(self))
+        forbidden = list(self.variables.impossible())
+        weights = [*self.log_prob.tolist(), *[-float("inf")] * len(forbidden)]
+        features = features_of([*conjunctions, *forbidden])
+        return markov_network(self.n_vars, features, weights, self.names)
+
     def describe(self) -> dict[str, Any]:
         """Return what the model is: variables, cliques, treewidth, cells of all tables."""
         return {
@@ -154,7 +195,7 @@ class JunctionTree:
             "n_groups": len(self.variables.groups),
             "n_cliques": self.n_cliques,
             "treewidth": int(np.diff(self.clique_start).max()) - 1,
-            "n_parameters": len(self.log_prob),
+            "n_parameters": self.n_parameters,
         }
 
 
@@ -185,3 +226,60 @@ def _check_tree(tree: JunctionTree) -> None:
     if len(seen) < len(tree.variables):
         missing = min(set(range(len(tree.variables))) - seen)
         raise InputError(f"junction tree: variable {missing} is in no clique.")
+
+
+def _conjunctions(tree: JunctionTree) -> Iterator[list[Literal]]:
+    """Yield the conjunction of literals of columns of each cell, in the order of the tables."""
+    for c in range(tree.n_cliques):
+        own = tree.clique(c)
+        for cell in itertools.product(*map(range, tree.shape(c))):
+            values = zip(own, cell, strict=True)
+            yield sorted(tree.variables.column_literal(v, x) for v, x in values)
+
+
+class _Builder:
+    """Adds the nodes of one clique after another, children before parents."""
+
+    def __init__(self, tree: JunctionTree) -> None:
+        self._tree = tree
+        self._nodes = CircuitNodes(tree.variables, 2 * tree.n_vars + len(tree.log_prob))
+        # The sum of each clique for each joint value of its separator.
+        self._messages: dict[tuple[int, tuple[int, ...]], int] = {}
+
+    def circuit(self) -> ArithmeticCircuit:
+        """Return the circuit of the tree."""
+        tree = self._tree
+        below: list[list[int]] = [[] for _ in range(tree.n_cliques)]
+        roots: list[int] = []
+        for c in range(tree.n_cliques - 1, -1, -1):
+            self._add_clique(c, below[c])
+            above = int(tree.parent[c])
+            (roots if above == NO_PARENT else below[above]).append(c)
+        if len(roots) > 1:
+            self._nodes.add(PRODUCT, [self._messages[c, ()] for c in roots])
+        plain = not tree.variables.groups
+        return ArithmeticCircuit(
+            tree.n_vars,
+            *self._nodes.arrays(),
+            tree.log_prob,
+            features_of(_conjunctions(tree)) if plain else None,
+            names=tree.names,
+        )
+
+    def _add_clique(self, c: int, below: list[int]) -> None:
+        """Add the products and sums of a clique, whose children have theirs."""
+        tree = self._tree
+        own, common = tree.clique(c), tree.separator(c)
+        handed = [(d, [own.index(v) for v in tree.separator(d)]) for d in below]
+        terms: dict[tuple[int, ...], list[int]] = {}
+        parameter = 2 * tree.n_vars + int(tree.table_start[c])
+        for cell in itertools.product(*map(range, tree.shape(c))):
+            values = list(zip(own, cell, strict=True))
+            new = [self._nodes.value(v, x) for v, x in values if v not in common]
+            messages = [self._messages[d, tuple(cell[k] for k in place)] for d, place in handed]
+            given = tuple(x for v, x in values if v in common)
+            product = self._nodes.add(PRODUCT, [parameter, *new, *messages])
+            terms.setdefault(given, []).append(product)
+            parameter += 1
+        for given, products in terms.items():
+            self._messages[c, given] = self._nodes.add(SUM, products)

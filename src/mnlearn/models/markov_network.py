@@ -2,18 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.models.features import FeatureSet, canonicalise
 from mnlearn.models.fields import check_names, set_array
+from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)
-class MarkovNetwork:
+class MarkovNetwork(Model):
     """P(x) is proportional to exp(sum of the weights of the features that x satisfies).
 
     `markov_network` accepts features in any order. Construction converts the weights, makes them
@@ -31,6 +32,9 @@ class MarkovNetwork:
         Names of the variables.
     """
 
+    kind: ClassVar[str] = "markov_network"
+    title: ClassVar[str] = "a Markov network"
+
     n_vars: int
     features: FeatureSet
     weight: NDArray[np.float64]
@@ -39,6 +43,19 @@ class MarkovNetwork:
     def __post_init__(self) -> None:
         set_array(self, "weight", np.float64, (len(self.features),))
         check_names(self, self.names, self.n_vars)
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of features."""
+        return len(self.features)
+
+    def size(self) -> dict[str, float]:
+        """Return the number and the mean length of the features with weights other than 0."""
+        return self.features.size(self.weight)
+
+    def to_markov_network(self) -> "MarkovNetwork":
+        """Return this network, so that all models with features have this method."""
+        return self
 
     def log_potential(self, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return the unnormalised log-probability of each row.

@@ -14,38 +14,100 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.data.incomplete import IncompleteData
 from mnlearn.inference.annealing import Annealing, estimate_log_partition
 from mnlearn.inference.circuits.compilation import compile_network
-from mnlearn.inference.marginals import MAX_ENUMERATED
-from mnlearn.inference.score import Groups, Score, check_variables, score_of
+from mnlearn.inference.circuits.exact import flip_log_odds
+from mnlearn.inference.conditionals import conditional_log_odds
+from mnlearn.inference.exact import exact_form, log_partition, log_value
+from mnlearn.inference.hidden_trees import log_conditionals
+from mnlearn.inference.marginals import MAX_ENUMERATED, conditional_log_likelihood
+from mnlearn.inference.score import Groups, Score, check_groups, check_variables, score_of
 from mnlearn.inference.settings import Inference
-from mnlearn.inference.terms import finite
+from mnlearn.inference.terms import finite, terms_of
 from mnlearn.inference.variational import bethe_log_partition, bound_log_partition
+from mnlearn.kernels.likelihood.stored_columns import sum_log_probabilities
+from mnlearn.kernels.trees import tree_log_odds
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.feature_tree import FeatureTree
 from mnlearn.models.hidden_tree import HiddenTree
-from mnlearn.models.io.native import Model
+from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.models.tree_models import TreeModel, circuit_of
+from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
-from mnlearn.scoring import circuits, feature_trees, hidden_trees, networks
-from mnlearn.scoring.networks import with_joint
+from mnlearn.runtime.threads import map_ranges
+from mnlearn.scoring.answers import (
+    Columns,
+    add_terms,
+    answer_exactly,
+    answer_for_network,
+    sampling_variance,
+    without,
+)
 
-# Number of rows whose features are evaluated together, which bounds the memory.
+# Number of rows that are evaluated together, which bounds the memory.
 _ROWS = 1000
 
 
-def _scores_of(model: Model) -> Any:
-    """Return the module that scores models of this kind."""
+def pll(model: Model, data: Dataset, threads: int = 1, variables: Columns | None = None) -> Score:
+    """Return the log-pseudo-likelihood: the sum over variables of log P(x_v | all others).
+
+    Parameters
+    ----------
+    model : Model
+        Any kind of model. A dependency network has a distribution of each column only; its score is
+        always the sum over columns.
+    data : Dataset
+        The examples.
+    threads : int
+        Number of threads.
+    variables : sequence of sequence of int, optional
+        The columns of each variable, if some have several. Default: each column is a variable.
+
+    Raises
+    ------
+    InputError
+        A variable of a network has more than 20 columns.
+    """
+    if variables is not None and model.has_joint:
+        return cll(model, data, variables, threads)
+    check_variables(model, data)
+    if isinstance(model, HiddenTree) and ((model.emission <= 0) | (model.emission >= 1)).any():
+        # What is impossible cannot be divided out of the posterior of all variables.
+        return cll(model, data, [[v] for v in range(data.n_vars)], threads)
+    return score_of(_log_pseudo_likelihood(model, data, threads), data)
+
+
+def _log_pseudo_likelihood(model: Model, data: Dataset, threads: int) -> NDArray[np.float64]:
+    """Return the log-pseudo-likelihood of each distinct row.
+
+    Models with features and dependency networks are scored by these, other models by themselves.
+    """
     if isinstance(model, HiddenTree):
-        return hidden_trees
-    if isinstance(model, TreeModel):
-        return feature_trees
-    return circuits if isinstance(model, ArithmeticCircuit) else networks
+        return np.asarray(log_conditionals(model, data.rows, threads).sum(axis=1))
+    if isinstance(model, FeatureTree | JunctionTree):
+        return _by_flips(model, data)
+    if isinstance(model, ArithmeticCircuit) and model.features is None:
+        odds = flip_log_odds(model, data.rows, threads)
+        # A row and its neighbour that are both impossible: the row has the score of any such row.
+        odds[np.isnan(odds)] = -np.inf
+        return np.asarray(-np.logaddexp(0.0, -odds).sum(axis=1))
+    per_row = np.empty(data.n_rows)
+    sum_log_probabilities(conditional_log_odds(model, data, threads), data.rows, per_row)
+    return per_row
 
 
-def pll(model: Model, data: Dataset, threads: int = 1) -> Score:
-    """Return the log-pseudo-likelihood: the sum over variables of log P(x_v | all others)."""
-    score: Score = _scores_of(model).pll(model, data, threads)
-    return score
+def _by_flips(tree: FeatureTree | JunctionTree, data: Dataset) -> NDArray[np.float64]:
+    """Evaluate each row once for each variable with its other value.
+
+    A row takes the nodes that it satisfies, and the circuit would take all nodes.
+    """
+    own = tree.log_likelihood(data.rows)
+    per_row, rows = np.zeros(data.n_rows), data.rows.copy()
+    for v in range(data.n_vars):
+        rows[:, v] ^= 1
+        other = tree.log_likelihood(rows)
+        rows[:, v] ^= 1
+        per_row -= np.where(np.isneginf(own), np.inf, np.logaddexp(0.0, other - own))
+    return per_row
 
 
 def cmll(
@@ -56,11 +118,12 @@ def cmll(
     *,
     seed: int,
     threads: int = 1,
+    variables: Columns | None = None,
 ) -> Score:
     """Return the conditional marginal log-likelihood.
 
     Each group is queried once, given all other variables. The score is the sum over all query
-    variables of log P(x_v | evidence).
+    variables of log P(x_v | evidence). It is minus infinity if the evidence has probability 0.
 
     Parameters
     ----------
@@ -69,36 +132,78 @@ def cmll(
     data : Dataset
         The examples.
     groups : sequence of sequence of int
-        Disjoint groups of variables.
+        Disjoint groups of columns, with all columns of a variable or none.
     inference : Inference
-        How marginals are computed; no effect on circuits, whose marginals are exact.
+        How marginals are computed; no effect on circuits and trees, whose marginals are exact.
     seed : int
         Seed of the samplers.
     threads : int
         Number of threads.
+    variables : sequence of sequence of int, optional
+        The columns of each variable, if some have several. The term of such a variable is the
+        log-probability of the column that is 1; it is minus infinity for an example where not
+        exactly one of them is. The error due to sampling is then not estimated: it is NaN.
 
     References
     ----------
     Lowd & Davis, "Learning Markov network structure with decision trees", ICDM 2010, Section IV.
     """
-    score: Score = _scores_of(model).cmll(
-        model, data, groups, inference, seed=seed, threads=threads
-    )
-    return score
+    check_variables(model, data)
+    check_groups(groups, data.n_vars)
+    is_sampled = not model.is_exact and inference.method in ("gibbs", "mcsat")
+    if model.is_exact:
+        answer = answer_exactly(exact_form(model), threads)
+    else:
+        answer = answer_for_network(model, inference, variables is not None, seed, threads)
+    per_row = np.zeros(data.n_rows)
+    variance = np.nan if is_sampled and variables is not None else 0.0
+    converged: list[float] = []
+    for group in groups:
+        found = answer(data.rows, np.array(group, np.int64))
+        if variables is None:
+            per_row += found.log_own.sum(axis=1)
+        else:
+            add_terms(found, data.rows, variables, per_row)
+        if found.converged is not None:
+            converged.append(float(data.weight @ found.converged / data.n_examples))
+        if found.sampled is not None and variables is None:
+            variance += sampling_variance(found.sampled, data)
+    score = score_of(per_row, data, float(np.sqrt(variance)) / data.n_examples)
+    return replace(score, converged=float(np.mean(converged))) if converged else score
 
 
 def cll(model: Model, data: Dataset, groups: Groups, threads: int = 1) -> Score:
     """Return the conditional log-likelihood, exact.
 
-    It is the sum over groups of log P(x_group | all other variables).
+    It is the sum over groups of log P(x_group | all other variables), and minus infinity for a row
+    of probability 0, also where the evidence has probability 0.
 
     Raises
     ------
     InputError
         The model has no joint distribution, or a group of a network has more than 20 variables.
     """
-    score: Score = _scores_of(model).cll(model, data, groups, threads)
-    return score
+    check_variables(model, data)
+    check_groups(groups, data.n_vars)
+    if not model.is_exact:
+        _refuse_without_joint(model, "cll")
+        per_row, terms = np.zeros(data.n_rows), terms_of(model)
+        for group in groups:
+            per_row += conditional_log_likelihood(terms, data.rows, np.array(group), threads)
+        return score_of(per_row, data)
+    form = exact_form(model)
+    own = log_value(form, data.rows, threads)
+    possible = np.isfinite(own)
+    per_row = np.where(possible, 0.0, -np.inf)
+    for group in groups:
+        evidence = log_value(form, without(data.rows, group), threads)
+        per_row[possible] += own[possible] - evidence[possible]
+    return score_of(per_row, data)
+
+
+def has_exact_likelihood(model: Model) -> bool:
+    """Tell whether `ll` is exact and cheap for a model."""
+    return model.has_exact_likelihood or (model.has_joint and model.n_vars <= MAX_ENUMERATED)
 
 
 def ll(model: Model, data: Dataset, threads: int = 1) -> Score:
@@ -111,11 +216,23 @@ def ll(model: Model, data: Dataset, threads: int = 1) -> Score:
     InputError
         The model has no joint distribution, or its circuit would be too large.
     """
-    if isinstance(model, MarkovNetwork) and model.n_vars > MAX_ENUMERATED:
-        check_variables(model, data)
-        return circuits.ll(compile_network(model), data, threads)
-    score: Score = _scores_of(model).ll(model, data, threads)
-    return score
+    check_variables(model, data)
+    if isinstance(model, FeatureTree | JunctionTree):
+        return score_of(model.log_likelihood(data.rows), data)
+    if isinstance(model, BayesianNetwork):
+        return score_of(_sum_of_cpds(model, data, threads), data)
+    _refuse_without_joint(model, "ll")
+    if isinstance(model, MarkovNetwork) and model.n_vars <= MAX_ENUMERATED:
+        every = np.arange(data.n_vars)
+        per_row = conditional_log_likelihood(terms_of(model), data.rows, every, threads)
+        return score_of(per_row, data)
+    return _circuit_ll(model, data, threads)
+
+
+def _circuit_ll(model: Model, data: Any, threads: int) -> Score:
+    """Return the log-likelihood of what is known in each row; networks are compiled."""
+    form = exact_form(model) if model.is_exact else compile_network(model)
+    return score_of(log_value(form, data.rows, threads) - log_partition(form), data)
 
 
 def marginal_ll(model: Model, data: IncompleteData, threads: int = 1) -> Score:
@@ -128,18 +245,30 @@ def marginal_ll(model: Model, data: IncompleteData, threads: int = 1) -> Score:
     InputError
         The model has no joint distribution, or its circuit would be too large.
     """
+    if not model.has_joint:
+        raise InputError("ll: a dependency network has no joint distribution to sum out of.")
     # Circuits take rows with unknown values as they take those of a dataset.
     evidence: Any = data
-    if isinstance(model, HiddenTree):
-        return hidden_trees.ll(model, evidence, threads)
-    if isinstance(model, TreeModel):
-        return circuits.ll(circuit_of(model), evidence, threads)
-    if isinstance(model, BayesianNetwork | MarkovNetwork):
-        check_variables(model, evidence)
-        model = compile_network(model)
-    if not isinstance(model, ArithmeticCircuit):
-        raise InputError("ll: a dependency network has no joint distribution to sum out of.")
-    return circuits.ll(model, evidence, threads)
+    check_variables(model, evidence)
+    return _circuit_ll(model, evidence, threads)
+
+
+def _sum_of_cpds(network: BayesianNetwork, data: Dataset, threads: int) -> NDArray[np.float64]:
+    """Return the sum over variables of log P(x_v | parents) for each row."""
+    trees = network.trees
+    per_row = np.empty(data.n_rows)
+
+    def fill(first: int, last: int) -> None:
+        for begin in range(first, last, _ROWS):
+            rows = data.rows[begin : min(begin + _ROWS, last)]
+            log_p = np.empty((2, *rows.shape))
+            for x in (0, 1):
+                leaf = np.ascontiguousarray(trees.log_prob[:, x])
+                tree_log_odds(rows, trees.start, trees.split_var, trees.child, leaf, log_p[x])
+            per_row[begin : begin + len(rows)] = np.where(rows, log_p[1], log_p[0]).sum(axis=1)
+
+    map_ranges(fill, data.n_rows, threads)
+    return per_row
 
 
 def annealed_ll(
@@ -164,9 +293,10 @@ def annealed_ll(
         Number of threads.
     """
     check_variables(model, data)
-    if isinstance(model, ArithmeticCircuit | BayesianNetwork | TreeModel):
+    if model.has_exact_likelihood:
         return ll(model, data, threads)
-    network = with_joint(model, "ll")
+    _refuse_without_joint(model, "ll")
+    network: MarkovNetwork = model.to_markov_network()
     log_z, error = estimate_log_partition(network, annealing, seed, threads)
     return score_of(_log_potential(network, data) - log_z, data, error)
 
@@ -192,9 +322,10 @@ def approximate_ll(model: Model, data: Dataset, inference: Inference) -> Score:
     Gogate, Webb & Domingos, "Learning efficient Markov networks", NIPS 2010, Section 5.
     """
     check_variables(model, data)
-    if isinstance(model, ArithmeticCircuit | BayesianNetwork | TreeModel):
+    if model.has_exact_likelihood:
         return ll(model, data)
-    network = with_joint(model, "ll")
+    _refuse_without_joint(model, "ll")
+    network: MarkovNetwork = model.to_markov_network()
     approximate = bethe_log_partition if inference.method == "bp" else bound_log_partition
     log_z, converged = approximate(network, inference)
     score = score_of(_log_potential(network, data) - log_z, data)
@@ -209,3 +340,11 @@ def _log_potential(network: MarkovNetwork, data: Dataset) -> NDArray[np.float64]
             for first in range(0, data.n_rows, _ROWS)
         ]
     )
+
+
+def _refuse_without_joint(model: Model, metric: str) -> None:
+    if not model.has_joint:
+        raise InputError(
+            f"metric {metric}: expected a Markov network; a dependency network has no joint "
+            "distribution, use pll or cmll."
+        )

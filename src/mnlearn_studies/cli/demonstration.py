@@ -2,7 +2,7 @@
 
 from mnlearn.data.dataset import load_npz
 from mnlearn.runtime.progress import say
-from mnlearn.scoring import networks
+from mnlearn.scoring.any_model import ll
 from mnlearn_studies.datasets.embedded import EMBEDDED, build_true_network
 from mnlearn_studies.plan.configuration import configuration, plan_of
 from mnlearn_studies.plan.planning import Plan
@@ -42,7 +42,7 @@ def describe_demo() -> list[str]:
     strongest = sorted(found, key=lambda edge: (-abs(found[edge]), edge))[: len(edges)]
     n_train = EMBEDDED[_DATASET].n_train
     test = load_npz(plan.path(Record("data", "", _DATASET), "test"))
-    best = networks.ll(truth, test).mean
+    best = ll(truth, test).mean
     learned, independent = (_log_likelihood(plan, method) for method in (_METHOD, _BASELINE))
     share = (learned - independent) / (best - independent)
     return [

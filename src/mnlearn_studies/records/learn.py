@@ -21,19 +21,15 @@ from mnlearn.learning.tuning import (
     Criterion,
     Search,
     Tuned,
-    size,
     tune,
-    validation_cmll,
-    validation_score,
 )
 from mnlearn.methods import learner_root, load_learner
-from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees, tree_network
-from mnlearn.models.io.native import Model, as_dependency_network, read_npz, write_npz
-from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.io.native import as_dependency_network, read_npz, write_npz
 from mnlearn.runtime.files import file_digest, write_csv, write_json
 from mnlearn.runtime.provenance import peak_memory_mib, provenance
 from mnlearn.runtime.random_streams import stream_seed
+from mnlearn.scoring.metrics import Request, mean_score
 from mnlearn_studies.records.files import CHOSEN, TRACE, TUNING_RECORD, model_path
 from mnlearn_studies.records.part_files import n_shares, read_parts
 
@@ -54,7 +50,8 @@ class CellInputs:
         The dependency network that the method builds on, if it does.
     values, cmll_settings : Mapping
         Values by parameter, as in a study. If the settings are not empty, the last choice is made
-        by validation CMLL and not PLL: number of query groups, and arguments of `Inference`.
+        by the score `metric`, CMLL if not given, on validation data: number of query groups, and
+        arguments of `Inference`.
     checkpoint_folder : Path, optional
         Folder of finished grid points, with which a killed search resumes.
     part_paths : sequence of Path
@@ -113,9 +110,9 @@ def open_search(inputs: CellInputs, n_parts: int) -> Opened:
     )  # fmt: skip
     warm_up(learner, inputs.cmll_settings)
     search = Search(
-        learner, train, grid, validation_score(learner, valid, inputs.threads),
+        learner, train, grid, mean_score(learner.criterion, valid, Request(threads=inputs.threads)),
         threads=inputs.threads, checkpoints=kept, network=network, n_parts=n_parts,
-        last_criterion=_cmll_criterion(learner, valid, inputs),
+        last_criterion=_last_criterion(valid, inputs),
     )  # fmt: skip
     context = {
         "learner": inputs.learner,
@@ -137,18 +134,18 @@ def read_inputs(
     return train, network, time.process_time() - began
 
 
-def _cmll_criterion(learner: type[Learner], valid: Dataset, inputs: CellInputs) -> Criterion | None:
-    """Return validation CMLL as a criterion, or None if there are no settings for it."""
-    settings, identity = inputs.cmll_settings, inputs.identity
+def _last_criterion(valid: Dataset, inputs: CellInputs) -> Criterion | None:
+    """Return another score than the usual one as a criterion, or None without its settings."""
+    settings, identity = dict(inputs.cmll_settings), inputs.identity
     if not settings:
         return None
-    inference = Inference(**{k: v for k, v in settings.items() if k != "groups"})
+    metric, n_groups = settings.pop("metric", "cmll"), settings.pop("groups")
     seed, dataset = int(identity["seed"]), str(identity["dataset"])
-    groups = partitions(seed, dataset, valid.n_vars, settings["groups"], n=1)[0]
+    groups = partitions(seed, dataset, valid.n_vars, n_groups, n=1)[0]
     gibbs_seed = stream_seed(seed, dataset, str(identity["method"]), "validation gibbs")
-    return validation_cmll(
-        learner.scorer, valid, groups, inference, seed=gibbs_seed, threads=inputs.threads
-    )
+    inference = Inference(**settings)
+    request = Request(groups, inference=inference, seed=gibbs_seed, threads=inputs.threads)
+    return mean_score(metric, valid, request)
 
 
 def warm_up(learner: type[Learner], cmll_settings: Mapping[str, Any]) -> None:
@@ -159,9 +156,10 @@ def warm_up(learner: type[Learner], cmll_settings: Mapping[str, Any]) -> None:
         network = tree_network(flat_trees(data.n_vars))
     last = None
     if cmll_settings:
-        last = validation_cmll(learner.scorer, data, [[0, 1]], Inference("gibbs", 1, 1), seed=0)
+        metric = cmll_settings.get("metric", "cmll")
+        last = mean_score(metric, data, Request([[0, 1]], inference=Inference("gibbs", 1, 1)))
     with redirect_stderr(io.StringIO()):
-        score = validation_score(learner, data)
+        score = mean_score(learner.criterion, data)
         tune(learner, data, learner.grid({}), score, last_criterion=last, network=network)
 
 
@@ -191,15 +189,6 @@ def _learned(candidate: Candidate) -> dict[str, Any]:
         "validation": candidate.score,
         "seconds": {name: round(value, 4) for name, value in fitted.seconds.items()},
         "details": fitted.details,
-        **size(fitted.model),
-        "n_features_generated": _generated(fitted.model),
+        **fitted.model.size(),
+        "n_features_generated": fitted.model.n_parameters,
     }
-
-
-def _generated(model: Model) -> int:
-    """Return the number of features before weight learning, which may set some to 0."""
-    if isinstance(model, MarkovNetwork):
-        return len(model.features)
-    if isinstance(model, ArithmeticCircuit):
-        return len(model.weight)
-    return int(size(model)["n_features"])

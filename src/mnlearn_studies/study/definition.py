@@ -94,13 +94,18 @@ class Study:
         return {**entry.get("grid", {}), **_exception(entry.get("exceptions", {}), dataset, {})}
 
     def tuning_cmll(self, method: str, dataset: str) -> dict[str, Any]:
-        """Return how validation CMLL is computed if a cell is tuned by it, else nothing."""
-        if self.content["methods"][method].get("criterion", "pll") == "pll":
+        """Return how the score is computed that a cell is tuned by; nothing for the usual one.
+
+        The score is CMLL if there is no key `metric`.
+        """
+        criterion = self.content["methods"][method].get("criterion", "pll")
+        if criterion == "pll":
             return {}
         cmll = self.content["cmll"]
         settings = cmll.get("tuning", cmll["inference"])
         settings = _exception(cmll.get("tuning_exceptions", {}), dataset, settings)
-        return {"groups": cmll["groups"], **settings}
+        metric = {} if criterion == "cmll" else {"metric": criterion}
+        return {"groups": cmll["groups"], **settings, **metric}
 
     def n_partitions(self, dataset: str) -> int:
         """Return over how many partitions of the variables CMLL is reported."""

@@ -11,15 +11,19 @@ from typing import Any
 import pandas as pd
 
 from mnlearn.runtime.errors import InputError
+from mnlearn.scoring.metrics import METRIC_NAMES, find_metric
 from mnlearn_studies.study.reading import hint, place_name, suggestion, walk
 
 Options = Mapping[str, Any]
 
-_SCORES = ("pll", "cmll", "ll", "cll")
 # Quantities that `study.gather` can make for any method; others depend on the study.
 _COMMON = (
-    *_SCORES,
-    *(f"{score}_{more}" for score in _SCORES for more in ("monte_carlo_error", "partition_mean")),
+    *METRIC_NAMES,
+    *(
+        f"{score}_{more}"
+        for score in METRIC_NAMES
+        for more in ("monte_carlo_error", "partition_mean")
+    ),
     *("validation", "n_features", "n_features_generated", "mean_length", "n_vars", "n_nodes"),
     *("seconds_tuning", "seconds_tuning_and_files", "seconds_inference", "mean_seconds_weights"),
     *("seconds_structure", "seconds_features", "seconds_weights"),
@@ -63,6 +67,8 @@ def check_methods(name: str, content: Mapping[str, Any]) -> None:
         structure does not say which dataset and method it is of.
 
     """
+    for method, entry in content["methods"].items():
+        find_metric(entry.get("criterion", "pll"), f"study {name}, method {method}, criterion")
     for key, method in _listed_methods(content):
         if method not in content["methods"]:
             hint = suggestion(method, content["methods"])
@@ -242,7 +248,7 @@ def _possible_quantities(content: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"cmll_{name}", f"cmll_{name}_monte_carlo_error", f"seconds_inference_{name}")
     for other in methods:
         yield f"kl_to_{other}"
-        yield from (f"{score}_less_{other}" for score in _SCORES)
+        yield from (f"{score}_less_{other}" for score in METRIC_NAMES)
     for forms in content.get("exports", {}).values():
         yield from (f"export_{form}" for form in forms)
     # Figures name the quantities of all shares at once.

@@ -8,7 +8,7 @@ import pytest
 from command import mean, refuse, succeed
 from made_circuits import N, grown
 from mnlearn.inference.circuits.exact import UNKNOWN, condition, log_partition, log_value, marginals
-from mnlearn.models.circuit import product_of_marginals, with_weight
+from mnlearn.models.circuit import product_of_marginals
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.errors import InputError
 from oracles import all_states
@@ -62,7 +62,7 @@ def test_impossible_evidence():
     evidence = np.full(N, UNKNOWN, np.uint8)
     evidence[0] = 1
     with pytest.raises(InputError, match="evidence: has probability 0"):
-        condition(with_weight(circuit, weight), evidence)
+        condition(circuit.with_parameters(weight), evidence)
 
 
 def test_from_the_command(tmp_path, monkeypatch):

@@ -19,7 +19,7 @@ from mnlearn.inference.circuits.exact import (
     row_evaluator,
 )
 from mnlearn.learning.circuits.splitting import plan, split
-from mnlearn.models.circuit import ArithmeticCircuit, product_of_marginals, with_weight
+from mnlearn.models.circuit import ArithmeticCircuit, product_of_marginals
 from mnlearn.models.mixture_circuit import mixture_circuit
 from mnlearn.runtime.errors import InputError
 from oracles import all_states
@@ -78,7 +78,7 @@ def test_expectations_of_features_also_beyond_the_range_of_numbers(shift):
     rows = np.full((3, N), UNKNOWN, np.uint8)
     rows[1, 2], rows[2, [0, 5]] = 1, (0, 1)
     value, p_one = evaluator.marginals(weight, rows)
-    np.testing.assert_allclose(value, log_value(with_weight(circuit, weight), rows), atol=1e-9)
+    np.testing.assert_allclose(value, log_value(circuit.with_parameters(weight), rows), atol=1e-9)
     np.testing.assert_allclose(p_one, marginals(circuit, rows), atol=1e-10)
 
 
@@ -88,7 +88,7 @@ def test_rows_evaluated_one_at_a_time_give_what_many_give(seed, shift):
     circuit, features = grown(seed)
     circuit = replace(circuit, features=features if seed % 2 else None)
     shifted = np.where(np.arange(len(circuit.weight)) < 2 * N, shift, 0.0)
-    circuit = with_weight(circuit, circuit.weight + shifted)
+    circuit = circuit.with_parameters(circuit.weight + shifted)
     rows = np.random.default_rng(seed).choice([0, 1, UNKNOWN], (20, N)).astype(np.uint8)
     log_values_of, p = conditionals(circuit, rows)
     evaluator = row_evaluator(circuit)
@@ -103,7 +103,7 @@ def test_a_row_of_probability_0_has_no_conditionals():
     weight = np.where(np.arange(len(circuit.weight)) == 1, -np.inf, circuit.weight)
     row = np.full(N, UNKNOWN, np.uint8)
     row[0] = 1
-    value, p = row_evaluator(with_weight(circuit, weight)).conditionals(row)
+    value, p = row_evaluator(circuit.with_parameters(weight)).conditionals(row)
     assert value == -np.inf
     assert np.isnan(p).all()
 
@@ -166,8 +166,8 @@ def test_evidence_that_cannot_hold():
     weight = circuit.weight.copy()
     weight[1] = -np.inf
     rows = np.array([[1] + [UNKNOWN] * (N - 1)], np.uint8)
-    assert log_value(with_weight(circuit, weight), rows)[0] == -np.inf
-    assert np.isnan(marginals(with_weight(circuit, weight), rows)).all()
+    assert log_value(circuit.with_parameters(weight), rows)[0] == -np.inf
+    assert np.isnan(marginals(circuit.with_parameters(weight), rows)).all()
 
 
 def circuit_of(n_vars, inner, n_parameters=0):
@@ -222,7 +222,7 @@ def test_small_probabilities_are_exact():
     """1 - P would lose what is below the precision of numbers near 1."""
     circuit = product_of_marginals(np.array([0.5]))
     rows = np.full((1, 1), UNKNOWN, np.uint8)
-    _, p = conditionals(with_weight(circuit, np.array([-50.0, 0.0])), rows)
+    _, p = conditionals(circuit.with_parameters(np.array([-50.0, 0.0])), rows)
     np.testing.assert_allclose(p[0, 0], [np.exp(-50.0), 1.0])
 
 

@@ -13,10 +13,11 @@ from mnlearn.learning.circuits.bayes import BayesGrowth
 from mnlearn.learning.circuits.growth import CircuitGrowth
 from mnlearn.learning.circuits.markov import MarkovGrowth
 from mnlearn.learning.circuits.splitting import ExtensionCounts, plan
-from mnlearn.learning.tuning import tune, validation_score
+from mnlearn.learning.tuning import tune
 from mnlearn.learning.weights.descent import Penalty
 from mnlearn.methods import load_learner
 from mnlearn.models.io.native import write_npz
+from mnlearn.scoring.metrics import mean_score
 from oracles import all_states
 
 N = 7
@@ -302,7 +303,7 @@ def test_a_killed_run_goes_on_to_the_same_bytes(
     monkeypatch.setattr("mnlearn.learning.circuits.growth._SECONDS_BETWEEN_STATES", -1.0)
     method = load_learner(method_name)
     grid = method.grid({"max_edges": [80, 150, 300, 600], "split_cost": 0.5})
-    criterion = validation_score(method, train)
+    criterion = mean_score(method.criterion, train)
     whole = tune(method, train, grid, criterion)
 
     left = n_states

@@ -15,12 +15,13 @@ from mnlearn.kernels.search.generalisation import Examples, MaskedFeatures, Pric
 from mnlearn.learning.features import bottom_up
 from mnlearn.learning.features.bottom_up import search_bottom_up
 from mnlearn.learning.learner import Start, Task
-from mnlearn.learning.tuning import tune, validation_score
+from mnlearn.learning.tuning import tune
 from mnlearn.learning.weights.descent import Penalty
 from mnlearn.methods.blm import BLM
 from mnlearn.models.features import atomic_features, concatenate, features_of
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.scoring.any_model import pll
+from mnlearn.scoring.metrics import mean_score
 
 
 def total_pll(features, weight, data):
@@ -245,7 +246,7 @@ def test_does_not_depend_on_anything_but_the_seed():
 def test_tuned_over_searches_and_penalties():
     data = random_data(5, 300, 8)
     grid = BLM.grid({"initial": ["full", "positive"], "l1": [1, 5], "sd": [0.5, 1]})
-    tuned = tune(BLM, data, grid, validation_score(BLM, data))
+    tuned = tune(BLM, data, grid, mean_score(BLM.criterion, data))
     assert set(tuned.variants) == {"full", "positive"}
     assert len(tuned.trace) == 8
     assert tuned.best.fitted.details["n_replaced"] > 0

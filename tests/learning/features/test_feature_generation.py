@@ -13,9 +13,10 @@ from mnlearn.data.dataset import merge_rows
 from mnlearn.kernels.search.generation import generalise, literal_keys
 from mnlearn.learning.features.generation import generate_features
 from mnlearn.learning.learner import Start, Task
-from mnlearn.learning.tuning import tune, validation_score
+from mnlearn.learning.tuning import tune
 from mnlearn.methods.gssl import GSSL
 from mnlearn.runtime.errors import InputError
+from mnlearn.scoring.metrics import mean_score
 
 
 def literals(run, f):
@@ -182,7 +183,7 @@ def test_gssl_does_not_depend_on_the_order_of_the_values():
     names = GSSL.stages[-1].parameters
 
     def objectives(values):
-        tuned = tune(GSSL, data, GSSL.grid(values), validation_score(GSSL, data))
+        tuned = tune(GSSL, data, GSSL.grid(values), mean_score(GSSL.criterion, data))
         return {tuple(row[n] for n in names): row["objective"] for row in tuned.trace}
 
     forward = objectives(values)

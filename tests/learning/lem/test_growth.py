@@ -9,7 +9,7 @@ from mnlearn.data.dataset import merge_rows
 from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
 from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_learner
-from mnlearn.models.feature_tree_network import leaf_features
+from mnlearn.models.feature_tree import leaf_features
 from mnlearn.runtime.errors import InputError
 from oracles import all_states
 

@@ -13,7 +13,6 @@ from mnlearn.models.bayesian_network import bayesian_network
 from mnlearn.models.feature_tree import ARRAYS, FeatureTree, feature_tree
 from mnlearn.models.grouped_variables import grouped_variables
 from mnlearn.models.io.formats import describe, load_model, save_model
-from mnlearn.models.io.native import words_for
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_arrays, write_arrays
@@ -88,7 +87,7 @@ def test_the_name_of_a_kind(tmp_path, kind):
     assert str(arrays["kind"]) == kind
     assert (int(arrays["version"]), arrays["version"].dtype) == (1, np.int64)
     article = "an" if kind[0] == "a" else "a"
-    assert words_for(type(MODELS[kind])).lower() == f"{article} {kind.replace('_', ' ')}"
+    assert MODELS[kind].title.lower() == f"{article} {kind.replace('_', ' ')}"
     assert describe(load_model(tmp_path / "a.npz"))["kind"].lower() == kind.replace("_", " ")
 
 

@@ -23,7 +23,6 @@ from mnlearn.models.features import features_of
 from mnlearn.models.io import bif, uai
 from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.models.markov_network import markov_network
-from mnlearn.models.tree_models import circuit_of
 from mnlearn.runtime.errors import InputError
 from oracles import all_states
 
@@ -158,7 +157,7 @@ def test_factors_whose_product_is_0_everywhere():
     whole = junction_tree_of([2, 3], [at_0, Factor((0, 1), np.array([[1, 0, 3], [0, 0, 0.0]]))])
     assert whole.n_cliques == 2
     rows = np.array([[1, 0, 1, 0, 0], [1, 0, 0, 0, 1], [1, 0, 0, 1, 0], [0, 1, 1, 0, 0]], np.uint8)
-    found = np.exp(log_value(circuit_of(whole), rows[:, -(whole.n_vars) :]))
+    found = np.exp(log_value(whole.to_circuit(), rows[:, -(whole.n_vars) :]))
     np.testing.assert_allclose(found, [0.25, 0.75, 0, 0], atol=1e-12)
 
 
@@ -168,7 +167,7 @@ def test_printed_rows_of_several_states_are_scaled_to_sum_to_1():
     table = np.array([[0.2, 0.2, 0.4], [0.3, 0.3, 0.6]])
     tree = network_of([root, DiscreteVariable("b", ("x", "y", "z"), (0,), table)])
     rows = np.array([[a == 0, a == 1, b == 0, b == 1, b == 2] for a in (0, 1) for b in range(3)])
-    found = np.exp(log_value(circuit_of(tree), rows.astype(np.uint8)))
+    found = np.exp(log_value(tree.to_circuit(), rows.astype(np.uint8)))
     np.testing.assert_allclose(found, [1 / 8, 1 / 8, 1 / 4] * 2)
 
 
@@ -312,7 +311,7 @@ def test_alarm_is_compiled(rng, tmp_path):
     (tmp_path / "alarm.bif").write_bytes(gzip.decompress(path.read_bytes()))
     tree = load_model(tmp_path / "alarm.bif")
     assert len(tree.variables) == 37
-    circuit = circuit_of(tree)
+    circuit = tree.to_circuit()
     assert log_partition(circuit) == pytest.approx(0, abs=1e-9)
     # Rows that the network draws by its tables have the probability of these tables.
     variables = bif.read_variables(tmp_path / "alarm.bif")

@@ -15,7 +15,6 @@ from mnlearn.models.exclusive_columns import exclusive_columns
 from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.models.markov_network import markov_network
-from mnlearn.models.tree_models import network_of
 
 
 def table_of(path):
@@ -50,7 +49,7 @@ def test_feature_trees_keep_their_variables(seed, tmp_path):
 def test_their_markov_networks_keep_variables_of_three_values_or_more(seed, tmp_path):
     """A `.mn` file keeps no names and no groups, but the features that exclude states."""
     tree, _, states = learned_twice(seed)
-    network = network_of(tree)
+    network = tree.to_markov_network()
     groups = tuple(tuple(sorted(g)) for g in tree.variables.groups if len(g) > 2)
     assert exclusive_columns(network) == groups
     save_model(network, tmp_path / "a.mn")

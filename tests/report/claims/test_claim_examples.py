@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from claim_cases import outcome
-from mnlearn.models.feature_tree_network import leaf_features
+from mnlearn.models.feature_tree import leaf_features
 from mnlearn_studies.report.claims import examples
 from mnlearn_studies.report.claims.lem_examples import figure_1_tree
 from mnlearn_studies.report.claims.verdicts import CONTRADICTED, REPRODUCED

@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from mnlearn.learning.tuning import validation_score
+from mnlearn.scoring.metrics import mean_score
 from mnlearn_studies.datasets.embedded import load_embedded
 from mnlearn_studies.records import learn as cell_learning
 from mnlearn_studies.records.files import TRACE
@@ -81,8 +81,8 @@ def test_a_killed_and_resumed_search_writes_the_same_bytes(data, alone, tmp_path
         pass
 
     def dies_after(n):
-        def score(method, valid, threads=1):
-            measure, seen = validation_score(method, valid, threads), []
+        def score(name, valid, request=None):
+            measure, seen = mean_score(name, valid, request), []
 
             def criterion(model):
                 if model.n_vars == 12:  # not when kernels are warmed up
@@ -96,10 +96,10 @@ def test_a_killed_and_resumed_search_writes_the_same_bytes(data, alone, tmp_path
         return score
 
     for n in (2, 4, 3):
-        monkeypatch.setattr(cell_learning, "validation_score", dies_after(n))
+        monkeypatch.setattr(cell_learning, "mean_score", dies_after(n))
         with pytest.raises(KilledError):
             learn(data, "dtsl", tmp_path / "kept", tmp_path / "out")
     kept = len(list((tmp_path / "kept").glob("*.npz")))
     assert 3 <= kept < len(alone["dtsl"][1]) - 1
-    monkeypatch.setattr(cell_learning, "validation_score", validation_score)
+    monkeypatch.setattr(cell_learning, "mean_score", mean_score)
     assert learn(data, "dtsl", tmp_path / "kept", tmp_path / "out") == alone["dtsl"]

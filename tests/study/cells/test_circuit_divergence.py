@@ -8,7 +8,7 @@ import pytest
 from command import refuse, succeed
 from made_circuits import N, grown
 from mnlearn.inference.circuits.exact import log_partition, log_value
-from mnlearn.models.circuit import product_of_marginals, with_weight
+from mnlearn.models.circuit import product_of_marginals
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.files import read_json
 from mnlearn_studies.records.gather import gather
@@ -56,7 +56,7 @@ def test_a_circuit_does_not_diverge_from_itself_whatever_its_partition_function(
     circuit, _ = grown(2)
     # All states satisfy one of the two literals of variable 0: the distribution stays the same.
     weight = circuit.weight + np.where(np.arange(len(circuit.weight)) < 2, 3.0, 0.0)
-    ratios = log_ratios(circuit, with_weight(circuit, weight), 100, 0)
+    ratios = log_ratios(circuit, circuit.with_parameters(weight), 100, 0)
     np.testing.assert_allclose(ratios, 0.0, atol=1e-10)
 
 
@@ -109,5 +109,5 @@ def test_what_has_no_finite_divergence_is_refused(models):
     save_model(product_of_marginals(np.full(N + 1, 0.5)), "wide.npz")
     refuse(COMMAND.replace("q.npz", "wide.npz"), f"expected {N} variables, got {N + 1}")
     weight = np.where(np.arange(len(circuit.weight)) == 1, -np.inf, circuit.weight)
-    save_model(with_weight(circuit, weight), "zero.npz")
+    save_model(circuit.with_parameters(weight), "zero.npz")
     refuse(COMMAND.replace("q.npz", "zero.npz"), "the divergence is infinite")

@@ -9,7 +9,6 @@ from command import refuse, succeed
 from made_circuits import N, grown
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.exact import log_value
-from mnlearn.models.circuit import with_weight
 from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import save_model
 from mnlearn.models.markov_network import markov_network
@@ -49,7 +48,7 @@ def test_circuits_and_networks_come_back_with_the_same_scores(circuit):
 
 @pytest.mark.parametrize("form", ["ac", "mn"])
 def test_a_form_that_loses_something_is_found_out(circuit, monkeypatch, form):
-    other = with_weight(circuit, np.round(circuit.weight, 1))
+    other = circuit.with_parameters(np.round(circuit.weight, 1))
     monkeypatch.setattr(exports, "save_model", lambda model, path: save_model(other, path))
     succeed(f"{CHECK} --form {form}")
     states = all_states(N)

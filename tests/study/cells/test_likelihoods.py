@@ -8,7 +8,6 @@ import pytest
 from command import refuse, succeed
 from mnlearn.data.dataset import load_npz
 from mnlearn.inference.settings import Inference
-from mnlearn.models.feature_tree_network import network_of
 from mnlearn.models.io.native import read_npz
 from mnlearn.runtime.files import read_json
 from mnlearn.scoring.any_model import approximate_ll, ll
@@ -93,7 +92,7 @@ def test_queries_of_exact_models_are_timed(folder, monkeypatch):
     assert 0 < numbers["milliseconds_single_query"] < 1000
     assert numbers["n_test"] == load_npz("test.npz").n_examples
     # Each leaf is one conjunction or several, over the same variables.
-    lengths = network_of(tree).features.length
+    lengths = tree.to_markov_network().features.length
     assert numbers["treewidth_at_least"] >= lengths.max() - 1
     other = read_json("chow_liu.json")["variants"][""]["numbers"]
     assert "treewidth_at_least" not in other

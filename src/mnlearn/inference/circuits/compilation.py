@@ -15,8 +15,8 @@ import numpy as np
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.elimination import min_fill_order
-from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
 
 
@@ -93,15 +93,13 @@ class CircuitTooLargeError(InputError):
     """The circuit of a network would have too many edges."""
 
 
-def compile_network(
-    network: MarkovNetwork | BayesianNetwork, max_edges: int = MAX_EDGES
-) -> ArithmeticCircuit:
+def compile_network(model: Model, max_edges: int = MAX_EDGES) -> ArithmeticCircuit:
     """Return the circuit of a network; its parameters are those of the features or CPDs.
 
     Parameters
     ----------
-    network : MarkovNetwork or BayesianNetwork
-        Without weights of plus infinity.
+    model : Model
+        A model with a joint distribution; a network without weights of plus infinity.
     max_edges : int
         Largest number of edges of the circuit.
 
@@ -112,14 +110,15 @@ def compile_network(
     InputError
         A weight is plus infinity.
     """
-    if isinstance(network, BayesianNetwork):
-        rank = network.rank
-        circuit = compile_network(network.to_markov_network(), max_edges)
+    network: MarkovNetwork = model.to_markov_network()
+    if isinstance(model, BayesianNetwork):
+        rank = model.rank
+        circuit = compile_network(network, max_edges)
         assert circuit.features is not None
         # Parents come before children, so the last variable of a conjunction is that of the CPD.
         latest = np.maximum.reduceat(rank[circuit.features.var], circuit.features.start[:-1])
-        target = network.order[latest].astype(np.int32)
-        return replace(circuit, target=target, states=network.states)
+        target = model.order[latest].astype(np.int32)
+        return replace(circuit, target=target, states=model.states)
     if np.isposinf(network.weight).any():
         raise InputError("circuit: a network with weights of plus infinity cannot be compiled.")
     features = [network.features.literals(k) for k in range(len(network.features))]
@@ -193,7 +192,7 @@ def compile_for(model: Model, path: Path | str) -> Model:
         See `compile_network`.
     """
     holds_circuits = Path(path).suffix.lower() in (".ac", ".nnf")
-    if holds_circuits and isinstance(model, MarkovNetwork | BayesianNetwork):
+    if holds_circuits and model.has_joint and not model.is_exact:
         return compile_network(model)
     return model
 

@@ -15,7 +15,6 @@ from mnlearn.models.circuit import (
     circuit_arrays,
     circuit_of_arrays,
     product_of_marginals,
-    with_weight,
 )
 from mnlearn.models.features import feature_set, features_of
 from mnlearn.runtime.files import read_only
@@ -123,7 +122,7 @@ class BayesGrowth:
             self.target.append(target)
             self.path.append(path)
             self.parameters.append(parameters)
-        self.circuit = with_weight(self.circuit, weight)
+        self.circuit = self.circuit.with_parameters(weight)
         self.log_likelihood += chosen.gain
         self._leads_to |= np.outer(self._leads_to[:, var], self._leads_to[target])
         return list(zip(new, self._gains(new), strict=True))

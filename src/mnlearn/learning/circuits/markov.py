@@ -20,7 +20,6 @@ from mnlearn.models.circuit import (
     circuit_arrays,
     circuit_of_arrays,
     product_of_marginals,
-    with_weight,
 )
 from mnlearn.models.features import feature_set, features_of
 
@@ -243,7 +242,7 @@ class MarkovGrowth:
             self.circuit.weight, features, names=self.counts.data.names,
         )  # fmt: skip
         # Further growth must not depend on whether this model was asked for.
-        self.circuit = with_weight(self.circuit, before[0])
+        self.circuit = self.circuit.with_parameters(before[0])
         self.objective, self._log_z = before[1:]
         return learned
 
@@ -275,7 +274,7 @@ class MarkovGrowth:
             scale=scale,
         )
         learned = found.weight if iterations else weight
-        self.circuit = with_weight(self.circuit, learned)
+        self.circuit = self.circuit.with_parameters(learned)
         self._log_z = self._evaluator.expectations(learned)[0]
         return -found.objective
 

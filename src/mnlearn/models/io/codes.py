@@ -9,8 +9,8 @@ import numpy as np
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.io.formats import save_model
-from mnlearn.models.io.native import Model, write_npz
-from mnlearn.models.tree_models import TreeModel, circuit_of
+from mnlearn.models.io.native import write_npz
+from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_arrays, write_arrays
 
@@ -32,8 +32,8 @@ def save_with_codes(model: Model, path: Path | str, codes: Codes | None) -> None
     if suffix == ".npz":
         write_coded(model, path, codes)
         return
-    if codes is not None and suffix == ".ac" and isinstance(model, TreeModel):
-        model = circuit_of(model)
+    if codes is not None and suffix == ".ac" and model.is_exact:
+        model = model.to_circuit()
     if codes is not None and suffix in _NAMED and isinstance(model, _Named) and not model.states:
         model = replace(model, states=codes)
     save_model(model, path)

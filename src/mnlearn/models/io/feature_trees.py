@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.models.feature_tree import ARRAYS, FeatureTree, feature_tree
-from mnlearn.models.feature_tree_circuit import circuit_of
 from mnlearn.models.io.checks import (
     GROUP_DTYPE,
     check_dtypes,
@@ -51,7 +50,7 @@ def tree_of_arrays(
     _check_tree(path, tree)
     try:
         # Every variable is fixed on every way down, and no two children share one.
-        circuit_of(tree).check()
+        tree.to_circuit().check()
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     return tree

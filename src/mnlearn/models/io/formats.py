@@ -22,11 +22,11 @@ from mnlearn.models.io.libra import (
     write_dn,
     write_mn,
 )
-from mnlearn.models.io.native import Model, as_dependency_network, read_npz, words_for, write_npz
+from mnlearn.models.io.native import as_dependency_network, read_npz, write_npz
 from mnlearn.models.io.nnf import write_nnf
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.models.tree_models import TreeModel, circuit_of, network_of
+from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
 
 __all__ = [
@@ -162,18 +162,17 @@ def convert_tables(source: Path | str, target: Path | str) -> bool:
 
 def _as_kind(model: Model, kind: type[Model], path: Path | str) -> Model:
     """Return the same distribution as another kind of model."""
-    if isinstance(model, TreeModel) and kind is MarkovNetwork:
-        return network_of(model)
-    if isinstance(model, TreeModel) and kind is ArithmeticCircuit:
-        return circuit_of(model)
-    if kind is MarkovNetwork and isinstance(model, ArithmeticCircuit | BayesianNetwork):
-        return model.to_markov_network()
+    converted: Model
+    if kind is MarkovNetwork and model.has_joint:
+        converted = model.to_markov_network()
+        return converted
+    if kind is ArithmeticCircuit and model.is_exact:
+        converted = model.to_circuit()
+        return converted
     if kind is BayesianNetwork and isinstance(model, ArithmeticCircuit):
         return model.to_bayesian_network()
     suffix = Path(path).suffix.lower()
-    raise InputError(
-        f"{path}: a {suffix} file holds {words_for(kind)}, not {words_for(type(model))}."
-    )
+    raise InputError(f"{path}: a {suffix} file holds {kind.title}, not {model.title}.")
 
 
 def check_writable(path: Path | str) -> None:
@@ -189,7 +188,7 @@ def _listed(forms: Iterable[str]) -> str:
 
 def describe(model: Model) -> dict[str, Any]:
     """Return the kind of a model, its sizes, and which queries it answers exactly if not all."""
-    record = {"kind": words_for(type(model)).split(" ", 1)[1], **model.describe()}
+    record = {"kind": model.title.split(" ", 1)[1], **model.describe()}
     if isinstance(model, MarkovNetwork | DependencyNetwork):
         record["n_edges"] = len(model.edges())
     hidden = isinstance(model, ArithmeticCircuit) and not model.is_deterministic()

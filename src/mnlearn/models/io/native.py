@@ -1,6 +1,8 @@
 """The native file of a model: an `.npz` archive with its kind and a format version."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,19 +18,10 @@ from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.io import feature_trees, hidden_trees, junction_trees
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_arrays, read_only, write_arrays
 from mnlearn.runtime.names import check_names
-
-Model = (
-    MarkovNetwork
-    | DependencyNetwork
-    | BayesianNetwork
-    | ArithmeticCircuit
-    | FeatureTree
-    | JunctionTree
-    | HiddenTree
-)
 
 VERSION = 1
 # A file of a few bytes can declare more variables than fit in memory.
@@ -53,73 +46,25 @@ _DTYPE = {
 _FEATURES = ("start", "var", "value", "weight")
 _TREES = ("tree_start", "split_var", "child", "log_prob")
 _CIRCUIT = ("is_sum", "child_start", "circuit_child", "parameter")
-_KINDS = {
-    MarkovNetwork: "markov_network",
-    DependencyNetwork: "dependency_network",
-    BayesianNetwork: "bayesian_network",
-    ArithmeticCircuit: "arithmetic_circuit",
-    FeatureTree: "feature_tree",
-    JunctionTree: "junction_tree",
-    HiddenTree: "hidden_tree",
-}
-_WORDS: dict[type[Model], str] = {
-    MarkovNetwork: "a Markov network",
-    DependencyNetwork: "a dependency network",
-    BayesianNetwork: "a Bayesian network",
-    ArithmeticCircuit: "an arithmetic circuit",
-    FeatureTree: "a feature tree",
-    JunctionTree: "a junction tree",
-    HiddenTree: "a hidden tree",
-}
-
-
-def words_for(kind: type[Model]) -> str:
-    """Return the name of a kind of model, with the article."""
-    return _WORDS[kind]
+Names = tuple[str, ...] | None
 
 
 def as_dependency_network(model: Model, path: Path | str) -> DependencyNetwork:
     """Return the model of a file; raise InputError if it is not a dependency network."""
     if not isinstance(model, DependencyNetwork):
-        raise InputError(
-            f"{path}: expected a dependency network, the file holds {words_for(type(model))}."
-        )
+        raise InputError(f"{path}: expected a dependency network, the file holds {model.title}.")
     return model
 
 
 def write_npz(model: Model, path: Path | str) -> None:
     """Write a model; equal models are written to equal bytes."""
-    own: dict[str, NDArray] = {}
-    if isinstance(model, ArithmeticCircuit):
-        own = {
-            "is_sum": model.is_sum,
-            "child_start": model.start,
-            "circuit_child": model.child,
-            "parameter": model.weight,
-        }
-        if model.features is not None:
-            own |= _feature_arrays(model.features)
-        if model.target is not None:
-            own["target"] = model.target
-    elif isinstance(model, FeatureTree):
-        own = feature_trees.arrays_of_tree(model)
-    elif isinstance(model, JunctionTree):
-        own = junction_trees.arrays_of_tree(model)
-    elif isinstance(model, HiddenTree):
-        own = hidden_trees.arrays_of_tree(model)
-    elif isinstance(model, BayesianNetwork):
-        own = _tree_arrays(model.trees)
-    else:
-        own = {**_feature_arrays(model.features), "weight": model.weight}
-    if isinstance(model, DependencyNetwork):
-        own |= {"target": model.target, **_tree_arrays(model.trees)}
     arrays = {
-        "kind": np.array(_KINDS[type(model)]),
+        "kind": np.array(model.kind),
         "version": np.array(VERSION, "<i8"),
         "n_vars": np.array(model.n_vars, "<i8"),
         **{
             name: np.ascontiguousarray(array, _DTYPE.get(name, array.dtype))
-            for name, array in own.items()
+            for name, array in _FORM_OF[model.kind].arrays(model).items()
         },
     }
     if model.names is not None:
@@ -127,19 +72,6 @@ def write_npz(model: Model, path: Path | str) -> None:
     if isinstance(model, ArithmeticCircuit | BayesianNetwork) and model.states is not None:
         arrays["states"] = np.array(model.states, np.str_)
     write_arrays(path, arrays)
-
-
-def _feature_arrays(features: FeatureSet) -> dict[str, NDArray]:
-    return {"start": features.start, "var": features.var, "value": features.value}
-
-
-def _tree_arrays(trees: Trees) -> dict[str, NDArray]:
-    return {
-        "tree_start": trees.start,
-        "split_var": trees.split_var,
-        "child": trees.child,
-        "log_prob": trees.log_prob,
-    }
 
 
 def read_npz(path: Path | str) -> Model:
@@ -152,7 +84,7 @@ def read_npz(path: Path | str) -> Model:
     """
     arrays = read_arrays(path)
     kind = str(arrays.get("kind", "file of unnamed kind"))
-    if kind not in _KINDS.values():
+    if kind not in _FORM_OF:
         raise InputError(f"{path}: expected a model, this file holds a {kind}.")
     version = _whole_number(path, arrays, "version")
     if version > VERSION:
@@ -163,27 +95,35 @@ def read_npz(path: Path | str) -> Model:
     if n_vars > MAX_VARS:
         raise InputError(f"{path}: expected at most {MAX_VARS} variables, it declares {n_vars}.")
     names = _load_names(path, arrays, n_vars)
-    if kind == "feature_tree":
-        return feature_trees.tree_of_arrays(path, arrays, n_vars, names)
-    if kind == "junction_tree":
-        return junction_trees.tree_of_arrays(path, arrays, n_vars, names)
-    if kind == "hidden_tree":
-        return hidden_trees.tree_of_arrays(path, arrays, n_vars, names)
-    if kind == "arithmetic_circuit":
-        return _load_circuit(path, arrays, n_vars, names)
-    if kind == "bayesian_network":
-        trees, states = _load_trees(path, arrays, n_vars), _load_states(path, arrays, n_vars)
-        try:
-            return bayesian_network(trees, names, states)
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from error
+    return _FORM_OF[kind].model(path, arrays, n_vars, names)
+
+
+def _load_network(
+    path: Path | str, arrays: dict[str, NDArray], n_vars: int, names: Names
+) -> MarkovNetwork:
     _check_arrays(path, arrays, _FEATURES)
     features = _load_features(path, arrays, arrays["weight"], n_vars)
-    if kind == "markov_network":
-        return MarkovNetwork(n_vars, features, arrays["weight"], names)
+    return MarkovNetwork(n_vars, features, arrays["weight"], names)
+
+
+def _load_dependencies(
+    path: Path | str, arrays: dict[str, NDArray], n_vars: int, names: Names
+) -> DependencyNetwork:
+    _check_arrays(path, arrays, _FEATURES)
+    features = _load_features(path, arrays, arrays["weight"], n_vars)
     trees = _load_trees(path, arrays, n_vars)
     target = _load_targets(path, arrays, features)
     return DependencyNetwork(trees, features, target, arrays["weight"], names)
+
+
+def _load_bayesian(
+    path: Path | str, arrays: dict[str, NDArray], n_vars: int, names: Names
+) -> BayesianNetwork:
+    trees, states = _load_trees(path, arrays, n_vars), _load_states(path, arrays, n_vars)
+    try:
+        return bayesian_network(trees, names, states)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
 
 
 def _load_trees(path: Path | str, arrays: dict[str, NDArray], n_vars: int) -> Trees:
@@ -204,7 +144,7 @@ def _load_trees(path: Path | str, arrays: dict[str, NDArray], n_vars: int) -> Tr
 
 
 def _load_circuit(
-    path: Path | str, arrays: dict[str, NDArray], n_vars: int, names: tuple[str, ...] | None
+    path: Path | str, arrays: dict[str, NDArray], n_vars: int, names: Names
 ) -> ArithmeticCircuit:
     _check_arrays(path, arrays, _CIRCUIT)
     is_sum, start, child = arrays["is_sum"], arrays["child_start"], arrays["circuit_child"]
@@ -264,9 +204,7 @@ def _load_states(path: Path | str, arrays: dict[str, NDArray], n_vars: int) -> S
     return tuple((zero, one) for zero, one in states.tolist())
 
 
-def _load_names(
-    path: Path | str, arrays: dict[str, NDArray], n_vars: int
-) -> tuple[str, ...] | None:
+def _load_names(path: Path | str, arrays: dict[str, NDArray], n_vars: int) -> Names:
     if "names" not in arrays:
         return None
     if arrays["names"].shape != (n_vars,) or arrays["names"].dtype.kind != "U":
@@ -326,3 +264,65 @@ def _check_children(path: Path | str, trees: Trees) -> None:
     same_tree = trees.target[child] == trees.target[inner][:, None]
     if not (same_tree.all() and (child > inner[:, None]).all()):
         raise _damaged(path, "child")
+
+
+def _feature_arrays(features: FeatureSet) -> dict[str, NDArray]:
+    return {"start": features.start, "var": features.var, "value": features.value}
+
+
+def _tree_arrays(trees: Trees) -> dict[str, NDArray]:
+    return {
+        "tree_start": trees.start,
+        "split_var": trees.split_var,
+        "child": trees.child,
+        "log_prob": trees.log_prob,
+    }
+
+
+def _circuit_arrays(circuit: ArithmeticCircuit) -> dict[str, NDArray]:
+    arrays: dict[str, NDArray] = {
+        "is_sum": circuit.is_sum,
+        "child_start": circuit.start,
+        "circuit_child": circuit.child,
+        "parameter": circuit.weight,
+    }
+    if circuit.features is not None:
+        arrays |= _feature_arrays(circuit.features)
+    if circuit.target is not None:
+        arrays["target"] = circuit.target
+    return arrays
+
+
+def _network_arrays(network: MarkovNetwork) -> dict[str, NDArray]:
+    return {**_feature_arrays(network.features), "weight": network.weight}
+
+
+def _dependency_arrays(network: DependencyNetwork) -> dict[str, NDArray]:
+    return {
+        **_feature_arrays(network.features),
+        "weight": network.weight,
+        "target": network.target,
+        **_tree_arrays(network.trees),
+    }
+
+
+class _Form(NamedTuple):
+    """A kind of model, its arrays, and how a model is made of the arrays of a file."""
+
+    kind: type[Model]
+    arrays: Callable[[Any], dict[str, NDArray]]
+    model: Callable[[Path | str, dict[str, NDArray], int, Names], Model]
+
+
+# The list of the kinds of models.
+_FORMS = (
+    _Form(MarkovNetwork, _network_arrays, _load_network),
+    _Form(DependencyNetwork, _dependency_arrays, _load_dependencies),
+    _Form(BayesianNetwork, lambda model: _tree_arrays(model.trees), _load_bayesian),
+    _Form(ArithmeticCircuit, _circuit_arrays, _load_circuit),
+    _Form(FeatureTree, feature_trees.arrays_of_tree, feature_trees.tree_of_arrays),
+    _Form(JunctionTree, junction_trees.arrays_of_tree, junction_trees.tree_of_arrays),
+    _Form(HiddenTree, hidden_trees.arrays_of_tree, hidden_trees.tree_of_arrays),
+)
+_FORM_OF = {form.kind.kind: form for form in _FORMS}
+KINDS = tuple(form.kind for form in _FORMS)

@@ -11,16 +11,18 @@ import numpy as np
 
 from mnlearn.data.dataset import Dataset, load_npz
 from mnlearn.inference.query_groups import read_partitions
-from mnlearn.inference.score import Groups, Scorer
+from mnlearn.inference.score import Groups, Score
 from mnlearn.inference.settings import Inference
 from mnlearn.learning.checkpoints import Checkpoints
 from mnlearn.methods import learner_root, load_learner
 from mnlearn.models.io.native import read_npz
+from mnlearn.models.model import Model
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.files import file_digest, read_text, write_csv, write_json, write_text
 from mnlearn.runtime.progress import say
 from mnlearn.runtime.provenance import peak_memory_mib, provenance
 from mnlearn.runtime.random_streams import stream_seed
+from mnlearn.scoring.metrics import METRIC_NAMES, METRICS, Metric, Request, find_metric
 from mnlearn_studies.records.files import (
     CHOSEN,
     TRACE,
@@ -79,7 +81,6 @@ def score_cell(
     """
     record = read_record(model_folder / TUNING_RECORD, *_NEEDED)
     with refuse_damaged(model_folder / TUNING_RECORD):
-        scorer = load_learner(record["learner"]).scorer
         seed = stream_seed(record["seed"], record["dataset"], record["method"], "gibbs")
     scored_by = provenance(
         learner_root(record["learner"]),
@@ -89,7 +90,7 @@ def score_cell(
     kept = Checkpoints(
         checkpoint_folder, code=scored_by["code_digest"], test=file_digest(test_path)
     )
-    scoring = _Scoring(scorer, load_npz(test_path), settings, seed, threads, kept)
+    scoring = _Scoring(load_npz(test_path), settings, seed, threads, kept)
     groups = read_partitions(groups_path, scoring.test.n_vars)
     # It is read before anything is written, so that a damaged one leaves nothing half-written.
     trace = read_text(model_folder / TRACE)
@@ -107,7 +108,6 @@ def score_cell(
 class _Scoring:
     """How the models of a cell are scored; finished scores are kept in checkpoints."""
 
-    scorer: Scorer
     test: Dataset
     settings: Mapping[str, Any]
     seed: int
@@ -126,27 +126,33 @@ class _Scoring:
         return scored
 
     def _score(self, path: Path, groups: Sequence[Groups]) -> dict[str, Any]:
-        model, scorer, test, threads = read_npz(path), self.scorer, self.test, self.threads
-        pll_score = scorer.pll(model, test, threads)
-        scores: dict[str, Any] = {"pll": score_record(pll_score)}
-        per_row = {"pll": pll_score.per_row.tolist()}
+        model = read_npz(path)
+        scores: dict[str, Any] = {}
+        per_row: dict[str, list[float]] = {}
         seconds = 0.0
-        if groups:
-            inference = Inference(**self.settings)
-            began = time.process_time()
-            by_partition = [
-                scorer.cmll(model, test, g, inference, seed=self.seed, threads=threads)
-                for g in groups
-            ]
-            seconds = (time.process_time() - began) / len(groups)
-            means = [score.mean for score in by_partition]
-            scores["cmll"] = {**score_record(by_partition[0]), "partitions": means}
-            per_row["cmll"] = by_partition[0].per_row.tolist()
-        if scorer.has_exact_likelihood(model):
-            ll_score = scorer.ll(model, test, threads)
-            scores["ll"] = score_record(ll_score)
-            per_row["ll"] = ll_score.per_row.tolist()
+        for metric in METRICS:
+            if not metric.in_records(model) or (metric.by_group and not groups):
+                continue
+            if not metric.by_group:
+                first = metric.measure(model, self.test, Request(threads=self.threads))
+                scores[metric.name] = score_record(first)
+            else:
+                began = time.process_time()
+                by_partition = [self._measure(metric, model, g, self.settings) for g in groups]
+                seconds += (time.process_time() - began) / len(groups)
+                first = by_partition[0]
+                means = [score.mean for score in by_partition]
+                scores[metric.name] = {**score_record(first), "partitions": means}
+            per_row[metric.name] = first.per_row.tolist()
         return {"scores": scores, "seconds_inference": round(seconds, 4), "per_row": per_row}
+
+    def _measure(
+        self, metric: Metric, model: Model, groups: Groups, settings: Mapping[str, Any]
+    ) -> Score:
+        """Return a score of query groups."""
+        inference = Inference(**settings)
+        request = Request(groups, inference=inference, seed=self.seed, threads=self.threads)
+        return metric.measure(model, self.test, request)
 
     def add_further(
         self, record: dict[str, Any], path: Path, groups: Groups, further: Mapping[str, Any]
@@ -165,11 +171,9 @@ class _Scoring:
     def _score_further(
         self, path: Path, groups: Groups, settings: Mapping[str, Any]
     ) -> dict[str, Any]:
-        model, inference = read_npz(path), Inference(**settings)
+        model = read_npz(path)
         began = time.process_time()
-        score = self.scorer.cmll(
-            model, self.test, groups, inference, seed=self.seed, threads=self.threads
-        )
+        score = self._measure(find_metric("cmll"), model, groups, settings)
         return {"score": score_record(score), "seconds": round(time.process_time() - began, 4)}
 
 
@@ -204,7 +208,7 @@ def _score_variants(
 def _write_per_example(path: Path, per_row: Mapping[str, Sequence[float]], test: Dataset) -> None:
     """Write the scores of distinct rows as the scores of test examples, in their order."""
     # A checkpoint returns them in another order.
-    names = [name for name in ("pll", "cmll", "ll") if name in per_row]
+    names = [name for name in METRIC_NAMES if name in per_row]
     per_example = [np.array(per_row[name])[test.row_of].tolist() for name in names]
     rows = zip(*per_example, strict=True)
     write_csv(path, (dict(zip(names, row, strict=True)) for row in rows))
@@ -212,10 +216,14 @@ def _write_per_example(path: Path, per_row: Mapping[str, Sequence[float]], test:
 
 def _copy_scores(chosen: Mapping[str, Any], cmll_of: str) -> dict[str, Any]:
     """Return the scores of a variant whose model is the chosen one."""
-    scores = {name: score for name, score in chosen["scores"].items() if name != "cmll"}
-    if cmll_of == "all":
-        of_chosen = chosen["scores"]["cmll"]
-        scores["cmll"] = {**of_chosen, "partitions": of_chosen["partitions"][:1]}
+    scores = {
+        name: score
+        if "partitions" not in score
+        # Other variants are scored by the first partition only.
+        else {**score, "partitions": score["partitions"][:1]}
+        for name, score in chosen["scores"].items()
+        if "partitions" not in score or cmll_of == "all"
+    }
     return {"scores": scores, "seconds_inference": chosen["seconds_inference"]}
 
 

@@ -26,8 +26,8 @@ from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import Terms, terms_of
 from mnlearn.inference.variational import infer_beliefs
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.io.native import Model, read_npz
-from mnlearn.models.tree_models import TreeModel, circuit_of
+from mnlearn.models.io.native import read_npz
+from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_arrays, write_json
 from mnlearn.runtime.progress import track
@@ -115,7 +115,7 @@ class _Queries:
 def _load(path: Path) -> Model:
     """Return a model; a tree of any kind as its circuit, which answers exactly."""
     model = read_npz(path)
-    return circuit_of(model) if isinstance(model, TreeModel) else model
+    return model.to_circuit() if model.is_exact else model
 
 
 def _queried(

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset, load_npz
 from mnlearn.inference.score import check_variables
 from mnlearn.models.io.formats import load_model, save_model
-from mnlearn.models.io.native import Model
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.model import Model
 from mnlearn.runtime.files import write_json
 from mnlearn.runtime.provenance import provenance
 from mnlearn.scoring.any_model import ll

@@ -18,11 +18,10 @@ from mnlearn.inference.circuits.exact import UNKNOWN, row_evaluator
 from mnlearn.inference.score import check_variables
 from mnlearn.inference.settings import Inference
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.feature_tree import FeatureTree
-from mnlearn.models.feature_tree_network import leaf_features
-from mnlearn.models.io.native import Model, read_npz
+from mnlearn.models.feature_tree import FeatureTree, leaf_features
+from mnlearn.models.io.native import read_npz
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.models.tree_models import TreeModel, circuit_of
+from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_json
 from mnlearn.runtime.provenance import provenance
@@ -130,9 +129,9 @@ class _Scoring:
         numbers: dict[str, float] = {}
         if isinstance(model, FeatureTree):
             numbers["treewidth_at_least"] = _widest_leaf(model) - 1
-        circuit = circuit_of(model) if isinstance(model, TreeModel) else model
-        if not isinstance(circuit, ArithmeticCircuit):
+        if not model.is_exact:
             raise InputError("expected a Markov network, a tree or a circuit.")
+        circuit: ArithmeticCircuit = model.to_circuit()
         numbers["n_circuit_edges"] = circuit.n_edges
         numbers["milliseconds_single_query"] = 1000.0 * self._seconds_single(circuit)
         return {"numbers": {**numbers, "n_test": self._test.n_examples}}

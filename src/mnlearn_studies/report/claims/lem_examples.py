@@ -7,8 +7,7 @@ from collections.abc import Iterable
 import networkx as nx
 
 from mnlearn.learning.lem.growth import Draft
-from mnlearn.models.feature_tree import ROOT, FeatureTree
-from mnlearn.models.feature_tree_network import leaf_features
+from mnlearn.models.feature_tree import ROOT, FeatureTree, leaf_features
 from mnlearn.models.grouped_variables import grouped_variables
 
 _N_VARS = 6

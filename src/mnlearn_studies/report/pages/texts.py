@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mnlearn.methods import load_learner
 from mnlearn.runtime.files import read_text
+from mnlearn.scoring.metrics import METRICS
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.reading import walk
 
@@ -23,8 +24,8 @@ _INFERENCE = {
 
 
 @dataclass(frozen=True)
-class Metric:
-    """A score.
+class Paragraph:
+    """What a page explains: a score, or another quantity.
 
     Attributes
     ----------
@@ -42,55 +43,27 @@ class Metric:
     text: str
 
 
-METRICS = (
-    Metric(
-        "LL",
-        ("ll",),
-        "The log-likelihood of a test example is the log-probability that the model gives it. The "
-        "table shows the mean over the test examples, in nats; higher is better. It needs the "
-        "partition function, so it is exact only for small networks and for models with exact "
-        "inference, such as circuits and trees.",
+_PARAGRAPHS = (
+    # The likelihood first, and the scores of query groups last.
+    *(
+        Paragraph(metric.name.upper(), (metric.name,), metric.text)
+        for metric in sorted(METRICS, key=lambda metric: (metric.by_group, metric.by_variable))
     ),
-    Metric(
-        "PLL",
-        ("pll",),
-        "The pseudo-log-likelihood of a test example is the sum, over the variables, of the "
-        "log-probability of the variable's value given the values of all other variables. It needs "
-        "no partition function, so it is exact for every model. The unit is nats per example; "
-        "higher is better.",
-    ),
-    Metric(
-        "CMLL",
-        ("cmll", "cmll_sampled", "cmll_beliefs"),
-        "The conditional marginal log-likelihood measures answers to queries. The variables are "
-        "divided at random into {groups} groups. Each group is queried given the values of all "
-        "other variables, and CMLL is the sum of the log-probabilities that the marginals give to "
-        "the true values. The marginals come from {inference}, or are exact where the model allows "
-        "it. The unit is nats per example; higher is better.",
-    ),
-    Metric(
-        "CLL",
-        ("cll",),
-        "The conditional log-likelihood is the log-probability of the values of all query "
-        "variables together, given the evidence. CMLL adds the log-marginals of the query "
-        "variables instead. Both are divided by the number of query variables where they are "
-        "called normalised.",
-    ),
-    Metric(
+    Paragraph(
         "KL divergence",
         ("kl_to",),
         "The Kullback-Leibler divergence of one model from another is the mean, over samples of "
         "the first model, of the difference between their log-probabilities, in nats. It is 0 if "
         "the two distributions are equal.",
     ),
-    Metric(
+    Paragraph(
         "Seconds",
         ("seconds", "mean_seconds"),
         "Times are processor seconds of one thread after a warm-up, which leaves out compilation. "
         "They are those of the chosen model alone where the study times it, and of the search "
         "otherwise. Published seconds come from other machines, so only ratios can be compared.",
     ),
-    Metric(
+    Paragraph(
         "Features",
         ("n_features", "mean_length", "n_edges", "n_splits"),
         "The size of a network is its number of features (weighted conjunctions of literals) and "
@@ -120,7 +93,7 @@ def describe_metrics(study: Study, quantities: Iterable[str]) -> list[str]:
     }
     return [
         f"**{metric.name}.** {metric.text.format(**settings)}"
-        for metric in METRICS
+        for metric in _PARAGRAPHS
         if any(f"{q}_".startswith(f"{start}_") for q in shown for start in metric.quantities)
     ]
 
