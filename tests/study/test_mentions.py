@@ -5,8 +5,9 @@ import pytest
 from made_tables import scores_of
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.records.gather import read_scores
+from mnlearn_studies.report.tables import kinds_read
 from mnlearn_studies.study.definition import load_study
-from mnlearn_studies.study.mentions import check_sources, kinds_read
+from mnlearn_studies.study.mentions import check_sources
 from mnlearn_studies.study.published import load_published
 from workflow_tree import ROOT, TINY
 

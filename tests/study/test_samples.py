@@ -108,10 +108,16 @@ def test_a_study_of_samples(load):
 @pytest.mark.parametrize(
     ("change", "place"),
     [
-        ({"samples": {"sizes": [0], "folds": 1}}, "samples.sizes.0"),
-        ({"samples": {"sizes": [5]}}, "samples: 'folds'"),
+        (
+            {"samples": {"sizes": [0], "folds": 1}},
+            "samples, size 1: expected a whole number from 1, got 0",
+        ),
+        ({"samples": {"sizes": [5]}}, "samples: expected the key 'folds'"),
         ({"samples": {"sizes": [5, 6], "folds": [1]}}, "samples.folds: expected one number"),
-        ({"claims": [{**SAMPLED["claims"][0], "datasets": ["a-n"]}]}, "claims.0.datasets.0"),
+        (
+            {"claims": [{**SAMPLED["claims"][0], "datasets": ["a-n"]}]},
+            "claim 1, dataset 1: expected a name of lower-case letters",
+        ),
     ],
 )
 def test_faults_in_samples_are_named(load, change, place):

@@ -8,16 +8,17 @@ from typing import Any
 
 from mnlearn.methods import learner_names
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.yaml_files import read_yaml
 from mnlearn_studies.datasets.sample_names import base_of, parse_sample
-from mnlearn_studies.study.folders import source_folder
+from mnlearn_studies.study.content import Content
 from mnlearn_studies.study.mentions import check_methods
+from mnlearn_studies.study.reading import read
 from mnlearn_studies.study.samples import expand_names, label_samples, list_samples
-from mnlearn_studies.study.schemas import load_checked
 
 
 @dataclass(frozen=True)
 class Study:
-    """The content of `workflow/studies/<name>.yaml`, checked against its schema."""
+    """The content of `workflow/studies/<name>.yaml`, see `content.Content`."""
 
     name: str
     content: dict[str, Any]
@@ -138,11 +139,14 @@ def load_study(path: Path | str) -> Study:
     Raises
     ------
     InputError
-        The file is missing, not YAML, or does not fit `workflow/schemas/study.schema.yaml`; a
-        method has an unknown learner or network; or a table, figure or claim names no method.
+        The file is missing, not YAML, or does not fit `content.Content`; a method has an unknown
+        learner or network; or a table, figure or claim names no method.
     """
     path = Path(path)
-    content = load_checked(path, _schema_path(path))
+    content = read_yaml(path)
+    if not isinstance(content, dict):
+        raise InputError("expected the keys of a study.", where=path)
+    read(Content, content, str(path))
     study = Study(path.stem, content)
     samples = content.get("samples", {"sizes": [], "folds": []})
     if isinstance(samples["folds"], list) and len(samples["folds"]) != len(samples["sizes"]):
@@ -175,13 +179,6 @@ def _check_chain(path: Path, study: Study, method: str) -> None:
             names = ", ".join(chain[chain.index(network) :])
             raise InputError(f"{path}, methods: the networks of {names} are built on each other.")
         chain.append(network)
-
-
-def _schema_path(study: Path) -> Path:
-    """Return the schema beside a study; a study in a person's own folder has the one of mnlearn."""
-    schema = Path("schemas", "study.schema.yaml")
-    beside = study.parent.parent / schema
-    return beside if beside.exists() else source_folder() / "workflow" / schema
 
 
 def _expanded(study: Study) -> dict[str, Any]:

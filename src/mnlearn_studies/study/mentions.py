@@ -4,7 +4,6 @@ A name that is misspelt would otherwise show as an empty cell, like a number tha
 yet.
 """
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
@@ -34,20 +33,6 @@ _OF_QUERIES = (
     *("cll", "cmll", "cll_sampled", "cmll_sampled", "cmll_beliefs", "converged_beliefs"),
     *("seconds", "seconds_single", "seconds_beliefs"),
 )
-# By which quantities a table shows numbers of other records than cells.
-_QUANTITIES_OF = {
-    "times": r"seconds_",
-    "curves": r".*_q\d+$",
-    "exports": r"export_",
-    "divergences": r"kl_to_|n_nodes$",
-    "likelihoods": r"ll_|converged_beliefs$|milliseconds_|n_circuit_edges$|treewidth",
-}
-# Tables of these kinds name no quantities of such records.
-_KINDS_OF = {
-    "lem.times": ("times",),
-    "lem.units": ("likelihoods",),
-    "paired": ("paired",),
-}
 
 
 def check_methods(name: str, content: Mapping[str, Any]) -> None:
@@ -144,21 +129,6 @@ def named_methods(entry: Options) -> set[str]:
             named = [options.get("method"), *(several if isinstance(several, list) else [])]
             found |= {name for name in named if isinstance(name, str)}
     return found
-
-
-def kinds_read(table: Options) -> tuple[str, ...]:
-    """Return the kinds of records that the numbers of a table may come from."""
-    quantities = [
-        options["quantity"]
-        for _, options in walk(table)
-        if "study" not in options and isinstance(options.get("quantity"), str)
-    ]
-    found = [
-        kind
-        for kind, pattern in _QUANTITIES_OF.items()
-        if any(re.match(pattern, quantity) for quantity in quantities)
-    ]
-    return ("cells", *dict.fromkeys((*found, *_KINDS_OF.get(str(table["kind"]), ()))))
 
 
 def named_datasets(entry: Options, datasets: Collection[str]) -> list[str]:

@@ -32,7 +32,13 @@ Part = TypeVar("Part")
 _ALIKE = 0.65
 Pair = tuple[str, str]
 _WORDS = {str: "a text", bool: "true or false", int: "a whole number from 0", float: "a number"}
-_LISTED = {str: "names", int: "whole numbers from 0", float: "numbers", Pair: "pairs of names"}
+_LISTED = {
+    str: "names",
+    int: "whole numbers from 0",
+    float: "numbers",
+    Pair: "pairs of names",
+    Any: "values",
+}
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,12 @@ class Limit:
     fits: Callable[[Any], bool]
 
 
+def from_to(low: int, high: int | None = None) -> Limit:
+    """Return the limit of whole numbers from one number, and to another if there is one."""
+    words = f"a whole number from {low}" + (f" to {high}" if high is not None else "")
+    return Limit(words, lambda value: value >= low and (high is None or value <= high))
+
+
 def at_least(n: int, what: str = "mappings") -> Limit:
     """Return the limit of lists that have so many items or more."""
     return Limit(f"a list of {n} {what} or more", lambda value: len(value) >= n)
@@ -58,25 +70,27 @@ def at_least(n: int, what: str = "mappings") -> Limit:
 
 Positive = Annotated[float, Limit("a number above 0", lambda value: value > 0)]
 Level = Annotated[float, Limit("a number between 0 and 1", lambda value: 0 < value < 1)]
-Decimals = Annotated[int, Limit("a whole number from 0 to 15", lambda value: value <= 15)]
+Decimals = Annotated[int, from_to(0, 15)]
+Whole = Annotated[int, from_to(1)]
+Share = Annotated[float, Limit("a number from 0 and below 1", lambda value: 0 <= value < 1)]
+NotNegative = Annotated[float, Limit("a number from 0", lambda value: value >= 0)]
+# Of a list.
+ONCE = Limit("a list of names, each once", lambda names: all(names.count(n) == 1 for n in names))
 
 
-def read(
-    cls: type[Part], given: Mapping[str, Any], where: str, *, others_too: bool = False
-) -> Part:
+def read(cls: type[Part], given: Mapping[str, Any], where: str) -> Part:
     """Return a part of a study as the dataclass that describes it.
 
     Parameters
     ----------
     cls : type
         The dataclass. Its method `check(where)`, if it has one, refuses values that do not fit
-        together.
+        together. If it says `leaves_others = True`, keys that it does not have are left out
+        instead of refused; classes that derive from it refuse them.
     given : mapping
         The part.
     where : str
         The place of the part, for messages.
-    others_too : bool
-        Whether keys that the dataclass does not have are left out instead of refused.
 
     Raises
     ------
@@ -86,7 +100,7 @@ def read(
     """
     forms = _forms(cast(Any, cls))
     for key in given:
-        if key not in forms and not others_too:
+        if key not in forms and not vars(cls).get("leaves_others"):
             raise InputError(f"no option {key!r}{suggestion(str(key), forms)}", where=where)
     values = {}
     for field in dataclasses.fields(cls):  # type: ignore[arg-type]
@@ -136,7 +150,7 @@ def _fits(form: Any, value: Any) -> bool:
             _fits(_type(args[0]), item) for item in value
         )
     if origin is Mapping:
-        return isinstance(value, Mapping) and all(_fits(args[1], v) for v in value.values())
+        return isinstance(value, Mapping)
     if form in (int, float):
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         fits_type = is_number and (form is float or (isinstance(value, int) and value >= 0))
@@ -165,8 +179,6 @@ def _words(form: Any) -> str:
             return "a list of two names"
         listed = "lists of names" if get_origin(args[0]) is tuple else "mappings"
         return f"a list of {_LISTED.get(_type(args[0]), listed)}"
-    if origin is Mapping:
-        return f"a mapping of names to {_LISTED.get(args[1], 'values')}"
     return _WORDS.get(form, "a mapping")
 
 
@@ -182,6 +194,11 @@ def _made(form: Any, value: Any, where: str, key: str) -> Any:
         return tuple(
             _value(args[0], item, where, name) for name, item in zip(names, value, strict=True)
         )
+    if origin is Mapping:
+        return {
+            _value(args[0], each, where, key): _value(args[1], inner, f"{where}, {key}", str(each))
+            for each, inner in value.items()
+        }
     if dataclasses.is_dataclass(form):
         return read(cast(type, form), value, f"{where}, {key}")
     return value
@@ -202,8 +219,8 @@ def walk(part: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ..
 def part_name(key: str, number: int, part: Any) -> str:
     """Return how messages name the part with a number of the list under a key."""
     word = key if key == "series" else key.removesuffix("s")
-    name = part.get("name", part.get("head", number)) if isinstance(part, Mapping) else number
-    return f"{word} {name}"
+    names = part if isinstance(part, Mapping) else {}
+    return f"{word} {next((names[key] for key in ('name', 'head', 'id') if key in names), number)}"
 
 
 def place_name(study: str, kind: str, entry: Mapping[str, Any], place: Collection[str] = ()) -> str:

@@ -5,6 +5,7 @@ one study has is a function in the file of this study. See `KINDS` and `OF_STUDI
 """
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
@@ -16,6 +17,7 @@ import pandas as pd
 from mnlearn.runtime.files import write_text
 from mnlearn.runtime.names import one_line
 from mnlearn_studies.datasets.sample_names import base_of
+from mnlearn_studies.records.kinds import KINDS as RECORDS
 from mnlearn_studies.report.products import Labels, chosen_products, read_entry, shown_labels
 from mnlearn_studies.report.tables.compare import Compare, Stacked
 from mnlearn_studies.report.tables.datasets import Datasets
@@ -34,8 +36,9 @@ from mnlearn_studies.report.tables.table import Material, Table, TableEntry, mar
 from mnlearn_studies.report.tables.traces import trace_numbers
 from mnlearn_studies.report.tables.variants import Variants, VariantsByDataset
 from mnlearn_studies.study.definition import Study
-from mnlearn_studies.study.mentions import check_sources, kinds_read
+from mnlearn_studies.study.mentions import check_sources
 from mnlearn_studies.study.published import tidy_scores
+from mnlearn_studies.study.reading import walk
 from mnlearn_studies.study.samples import list_means
 
 # Tables that one study has; they take no options.
@@ -59,6 +62,8 @@ KINDS: dict[str, type[TableEntry]] = {
     "edge_limits": EdgeLimits,
     **dict.fromkeys(OF_STUDIES, TableEntry),
 }
+# Records besides cells that tables of a kind show without naming their quantities.
+SHOWN = {"paired": ("paired",), "lem.times": ("times",), "lem.units": ("likelihoods",)}
 # The pairs (dataset, method) with a record that is not current, by the kind of the record.
 Stale = Mapping[str, AbstractSet[tuple[str, str]]]
 
@@ -157,6 +162,21 @@ def make_tables(
             )
         )
     return made
+
+
+def kinds_read(product: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the kinds of records that the numbers of a table may come from."""
+    quantities = [
+        str(options["quantity"])
+        for _, options in walk(product)
+        if "study" not in options and "quantity" in options
+    ]
+    found = [
+        name
+        for name, kind in RECORDS.items()
+        if kind.quantities and any(re.match(kind.quantities, quantity) for quantity in quantities)
+    ]
+    return ("cells", *dict.fromkeys((*found, *SHOWN.get(str(product["kind"]), ()))))
 
 
 def write_tables(made: Iterable[Table], folder: Path) -> None:
