@@ -111,8 +111,6 @@ def test_whole_sentences_may_be_kept_and_extended():
     assert not list(taken_apart(f"try:\n    f()\nexcept ValueError as error:\n    {kept}"))
 
 
-@pytest.mark.parametrize(
-    "path", sorted(path.relative_to(ROOT) for path in ROOT.rglob("*.py")), ids=str
-)
-def test_no_module_takes_the_sentence_of_an_error_apart(path):
-    assert list(taken_apart((ROOT / path).read_text())) == []
+def test_no_module_takes_the_sentence_of_an_error_apart():
+    for path in ROOT.rglob("*.py"):
+        assert list(taken_apart(path.read_text())) == [], path
