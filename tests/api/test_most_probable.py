@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 import mnlearn as mn
-from mnlearn.api.kinds import core
 from mnlearn.api.models import public
 from mnlearn.inference.circuits.exact import condition
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
@@ -71,7 +70,7 @@ def test_it_is_exact_in_another_form_of_a_model(kind):
     elif kind == "BayesianNetwork":
         check_exact(EXACT["ChowLiu"].fit(ROWS).model_.to_bayesian_network())
     else:
-        circuit = core(EXACT["ACMN"].fit(ROWS).model_)
+        circuit = EXACT["ACMN"].fit(ROWS).model_
         part = public(condition(circuit, np.array([2, 2, 2, 1, 2], np.uint8)))
         found = part.most_probable()
         assert found.attrs["inference"] == "exact"

@@ -8,7 +8,6 @@ import pytest
 import mnlearn as mn
 from command import numbers, succeed
 from made_hidden_trees import random_hidden_tree
-from mnlearn.api.kinds import core
 from mnlearn.api.models import public
 from mnlearn.inference.circuits.exact import condition
 from mnlearn.models.features import features_of
@@ -29,7 +28,7 @@ def hidden_tree():
 
 # Models in which V0 is 1.
 MODELS = {
-    "conditioned circuit": condition(core(mn.ChowLiu().fit(ROWS).model_), EVIDENCE),
+    "conditioned circuit": condition(mn.ChowLiu().fit(ROWS).model_, EVIDENCE),
     "network": markov_network(4, features_of([[(0, 0)], [(1, 1), (2, 1)]]), [-np.inf, 0.5]),
     "hidden tree": hidden_tree(),
 }

@@ -3,7 +3,7 @@
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from mnlearn.api.kinds import core
+from mnlearn.api.kinds import as_model
 from mnlearn.inference.circuits.compilation import CircuitTooLargeError, compile_network
 from mnlearn.inference.queries import compile_small
 from mnlearn.models.circuit import ArithmeticCircuit
@@ -21,14 +21,14 @@ _REFUSED: "WeakKeyDictionary[Any, str]" = WeakKeyDictionary()
 
 def exact_model(model: Any) -> Model:
     """Return what sums variables out of a model exactly: a hidden tree, else a circuit."""
-    own = core(model)
+    own = as_model(model)
     # Its circuit has many times as many edges as the tree has probabilities.
     return own if isinstance(own, HiddenTree) else exact_circuit(model)
 
 
 def exact_circuit(model: Any) -> ArithmeticCircuit:
     """Return the circuit of a model, compiled if need be."""
-    own = core(model)
+    own = as_model(model)
     if not own.has_joint:
         raise InputError("model: a dependency network has no joint distribution.")
     if isinstance(own, ArithmeticCircuit):
@@ -53,5 +53,5 @@ def exact_circuit(model: Any) -> ArithmeticCircuit:
 def small_circuit(model: Any) -> ArithmeticCircuit | None:
     """Return the circuit of a network, made once; None if it would be too large."""
     if model not in _COMPILED:
-        _COMPILED[model] = compile_small(core(model))
+        _COMPILED[model] = compile_small(as_model(model))
     return _COMPILED[model]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mnlearn.api.inputs import Dataset, is_whole
-from mnlearn.api.kinds import core, shared
+from mnlearn.api.kinds import as_model, shared
 from mnlearn.api.model_data import data_for
 from mnlearn.api.models import MarkovNetwork
 from mnlearn.learning.conversion import BASES, ORDERS, choose_base, choose_orders, to_markov_network
@@ -51,7 +51,7 @@ def from_dependency_network(
     ----------
     Lowd, "Closed-form learning of Markov networks from dependency networks", UAI 2012.
     """
-    own = core(getattr(network, "model_", network))
+    own = as_model(getattr(network, "model_", network))
     if not isinstance(own, DependencyNetwork):
         raise InputError(f"network: expected a dependency network, got {own.title}.")
     for name, value, known in (("base", base, BASES), ("orders", orders, ORDERS)):

@@ -29,7 +29,7 @@ from mnlearn.api.inputs import (
     warn_of_binary_columns,
     warn_of_cut_again,
 )
-from mnlearn.api.kinds import core
+from mnlearn.api.kinds import as_model
 from mnlearn.api.models import public
 from mnlearn.api.own_values import as_read, as_written
 from mnlearn.api.saving import codes_of
@@ -101,7 +101,7 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
             warn_user(overlaps)
         try:
             self._learn(data)
-            refined = refine(core(self.model_), cells, self.missing, to_threads(self.n_jobs))
+            refined = refine(as_model(self.model_), cells, self.missing, to_threads(self.n_jobs))
             if refined is not None:
                 self.model_ = public(refined.model)
         except InputError as error:
@@ -193,7 +193,7 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
 
     def _written(self, answer: Any, as_texts: bool = False) -> Any:
         """Return an answer of the model in the values of the data of `fit`."""
-        model = core(self.model_)
+        model = as_model(self.model_)
         return as_written(answer, model, codes_of(self, model), as_texts=as_texts)
 
     def _check_fitted(self) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from mnlearn.api.frames import is_frame, keep_reading, read_frame
 from mnlearn.api.inputs import Dataset, IncompleteData, to_dataset, to_whole_seed
-from mnlearn.api.kinds import core
+from mnlearn.api.kinds import as_model
 from mnlearn.api.model import Model
 from mnlearn.api.model_data import arrange_table
 from mnlearn.api.models import public
@@ -85,7 +85,7 @@ def save(model: Any, path: Path | str) -> None:
         The suffix does not fit the model, its circuit would be too large, or the file cannot be
         written.
     """
-    own = core(getattr(model, "model_", model))
+    own = as_model(getattr(model, "model_", model))
     check_writable(path)
     save_own(own, path, codes_of(model, own))
 
@@ -186,7 +186,7 @@ def _read_cells(
 ) -> tuple[Dataset | IncompleteData, Reading]:
     """Return what `read_data` reads, perhaps with missing cells, and how it was read."""
     if model is not None:
-        own = core(getattr(model, "model_", model))
+        own = as_model(getattr(model, "model_", model))
         reading = reading.for_model(own, codes_by_column(own, codes_of(model, own)))
     if is_frame(source):
         table = source if model is None else arrange_table(own, source, "source")

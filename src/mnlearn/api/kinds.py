@@ -1,4 +1,4 @@
-"""Models with methods, and the plain models that the rest of the package works with."""
+"""Models with methods are subclasses of the kinds that the rest of the package knows."""
 
 from typing import Any, TypeVar
 
@@ -8,16 +8,10 @@ from mnlearn.runtime.errors import InputError
 M = TypeVar("M")
 
 
-def core(model: Any) -> Any:
-    """Return a model as the rest of the package knows it; the arrays are shared.
-
-    Raises
-    ------
-    InputError
-        It is no model.
-    """
-    kind = _kind_of(model)
-    return model if type(model) is kind else shared(model, kind)
+def as_model(model: Any) -> Any:
+    """Return a model as it is; an InputError says if it is none."""
+    kind_of(model)
+    return model
 
 
 def shared(model: Any, kind: type[M]) -> M:
@@ -27,7 +21,8 @@ def shared(model: Any, kind: type[M]) -> M:
     return made
 
 
-def _kind_of(model: Any) -> type:
+def kind_of(model: Any) -> type:
+    """Return the kind of a model, which its class may be a subclass of; refuse what is none."""
     for kind in type(model).__mro__:
         if kind in KINDS:
             return kind

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from mnlearn.api.estimators import Estimator
 from mnlearn.api.inputs import Dataset, to_threads, to_whole_seed
-from mnlearn.api.kinds import core
+from mnlearn.api.kinds import as_model
 from mnlearn.api.model_data import warn_of_order
 from mnlearn.api.models import public
 from mnlearn.api.user_warnings import warn_user
@@ -85,7 +85,7 @@ class LearnerEstimator(Estimator):
             raise InputError(
                 f"network: expected a dependency network or an estimator of one, got {given!r}."
             )
-        found: DependencyNetwork = core(given)
+        found: DependencyNetwork = as_model(given)
         check_variables(found, data)
         warn_of_order(found, data, "network")
         return found

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from mnlearn.api import graphs, queries
 from mnlearn.api.inputs import is_whole, to_seed, to_threads, to_whole_seed
-from mnlearn.api.kinds import core
 from mnlearn.api.partition import partition_of
 from mnlearn.api.saving import codes_of, save_own
 from mnlearn.api.scores import score
@@ -17,6 +16,7 @@ from mnlearn.data.domains import name_states, names_values
 from mnlearn.inference.group_sampling import sample_grouped_rows
 from mnlearn.models import bayesian_network
 from mnlearn.models import markov_network as markov
+from mnlearn.models import model as base
 from mnlearn.models.edge_weights import graph_of
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import labels_of
@@ -27,18 +27,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Model:
+class Model(base.Model):
     """What every kind of model can be asked."""
-
-    if TYPE_CHECKING:
-        names: tuple[str, ...] | None
-
-        @property
-        def n_vars(self) -> int:
-            """Number of binary variables."""
-
-        def describe(self) -> dict[str, Any]:
-            """Return the sizes of the model."""
 
     def query(
         self,
@@ -244,7 +234,7 @@ class Model:
             if not is_whole(value) or value < low:
                 raise InputError(f"{name}: expected a whole number from {low}, got {value!r}.")
         seed, threads = to_seed(random_state, "sample"), to_threads(n_jobs)
-        rows = sample_grouped_rows(core(self), int(n_samples), int(burn_in), seed, threads=threads)
+        rows = sample_grouped_rows(self, int(n_samples), int(burn_in), seed, threads=threads)
         names = self.names
         states = names_values(self) if states is None else states
         if names is None and not states:
@@ -252,7 +242,7 @@ class Model:
         import pandas as pd
 
         if states or names is None:
-            return pd.DataFrame(name_states(rows, core(self)))
+            return pd.DataFrame(name_states(rows, self))
         return pd.DataFrame(rows, columns=list(names))
 
     def score(self, X: Any, metric: str | None = None, **settings: Any) -> float:
@@ -332,7 +322,7 @@ class Model:
         InputError
             The model is a circuit whose parameters are not weights of features.
         """
-        return graphs.to_networkx(graph_of(core(self)))
+        return graphs.to_networkx(graph_of(self))
 
     def edges_frame(self) -> "pd.DataFrame":
         """Return the edges as a table, strongest first.
@@ -353,7 +343,7 @@ class Model:
         InputError
             The model is a circuit without features, such as that of `HCLT` or `TreeBag`.
         """
-        return graphs.edges_frame(graph_of(core(self)))
+        return graphs.edges_frame(graph_of(self))
 
     def features_frame(self) -> "pd.DataFrame":
         """Return the features and their weights as a table, strongest first.
@@ -370,7 +360,7 @@ class Model:
         InputError
             The model has no features, or is a dependency network of trees.
         """
-        network = graph_of(core(self))
+        network = graph_of(self)
         if isinstance(network, bayesian_network.BayesianNetwork):
             network = network.to_markov_network()
         if isinstance(network, markov.MarkovNetwork) or len(network.features):
@@ -379,8 +369,7 @@ class Model:
 
     def save(self, path: Path | str) -> None:
         """Write the model to a file; see `mnlearn.save`."""
-        own = core(self)
-        save_own(own, path, codes_of(self, own))
+        save_own(self, path, codes_of(self, self))
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mnlearn.api import graphs
 from mnlearn.api.features import check_features, to_features
 from mnlearn.api.inputs import Dataset, to_count, to_threads
-from mnlearn.api.kinds import core, shared
+from mnlearn.api.kinds import kind_of, shared
 from mnlearn.api.model import Model
 from mnlearn.api.model_data import data_for
 from mnlearn.api.queries import values_of
@@ -43,9 +43,6 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
     `features`, `weight`, `n_vars`, `names` and `edges()` are those of
     `mnlearn.models.markov_network.MarkovNetwork`.
     """
-
-    # Of a Bayesian network or a circuit that this network was made of.
-    states: "States | None" = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -136,7 +133,7 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
         data = data_for(self, X, sample_weight)
         assert isinstance(data, Dataset)
         learned, _ = learn_weights(
-            core(self),
+            self,
             data,
             Penalty(sd, l1),
             max_iterations=most,
@@ -217,7 +214,7 @@ class DependencyNetwork(Model, dependency_network.DependencyNetwork):
         InputError
             The network has trees, or features of more than two variables.
         """
-        return graphs.coefficients_frame(core(self))
+        return graphs.coefficients_frame(self)
 
     def _sizes(self) -> dict[str, Any]:
         return {"n_vars": self.n_vars, "n_edges": len(self.edges())}
@@ -278,7 +275,7 @@ class ArithmeticCircuit(Model, circuit.ArithmeticCircuit):
         if len(rows) != 1:
             raise InputError(f"evidence: expected one row, got {len(rows)}.")
         known = np.where(np.isnan(rows[0]), UNKNOWN, rows[0]).astype(np.uint8)
-        return shared(condition(core(self), known), ArithmeticCircuit)
+        return shared(condition(self, known), ArithmeticCircuit)
 
     def _sizes(self) -> dict[str, Any]:
         return {"n_vars": self.n_vars, "n_edges": self.n_edges}
@@ -338,7 +335,7 @@ _PUBLIC: dict[type, type[Model]] = {
 
 def public(model: Any) -> Model:
     """Return a model with the methods of this module; the arrays are shared."""
-    return model if isinstance(model, Model) else shared(model, _PUBLIC[type(core(model))])
+    return model if isinstance(model, Model) else shared(model, _PUBLIC[kind_of(model)])
 
 
 def _network_of(network: markov.MarkovNetwork, states: "States | None") -> MarkovNetwork:
@@ -350,5 +347,5 @@ def _network_of(network: markov.MarkovNetwork, states: "States | None") -> Marko
 
 def _compile(model: "MarkovNetwork | BayesianNetwork", max_edges: int) -> ArithmeticCircuit:
     most = to_count(max_edges, "max_edges")
-    circuit = replace(compile_network(core(model), most), states=model.states)
+    circuit = replace(compile_network(model, most), states=model.states)
     return shared(circuit, ArithmeticCircuit)

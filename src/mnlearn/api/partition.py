@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mnlearn.api.circuits import exact_circuit
-from mnlearn.api.kinds import core
+from mnlearn.api.kinds import as_model
 from mnlearn.api.settings import annealing_of, check_read, settings_of
 from mnlearn.inference.annealing import estimate_log_partition
 from mnlearn.inference.circuits import exact
@@ -52,7 +52,7 @@ def partition_of(
         expected = ", ".join(PARTITION_METHODS)
         raise InputError(f"inference: expected one of {expected}, got {inference!r}.")
     check_read(inference, settings)
-    network = core(model)
+    network = as_model(model)
     if isinstance(network, HiddenTree):
         return Partition(0.0)
     if inference == "exact" or not isinstance(network, MarkovNetwork):

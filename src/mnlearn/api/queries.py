@@ -12,7 +12,7 @@ from scipy import sparse
 from mnlearn.api.circuits import exact_circuit, exact_model, small_circuit
 from mnlearn.api.frames import column_names
 from mnlearn.api.inputs import find_variable, is_frame, refuse_mask, to_numbers
-from mnlearn.api.kinds import core
+from mnlearn.api.kinds import as_model
 from mnlearn.api.model_data import expand_states, replace_states, warn_of_order
 from mnlearn.api.settings import SETTINGS_OF_QUERIES, check_read, settings_of
 from mnlearn.api.user_warnings import warn_user
@@ -100,7 +100,7 @@ def _named_states(
     """Return the most probable states by their names: those that are not known, or a table."""
     import pandas as pd
 
-    named = name_states(states, core(model))
+    named = name_states(states, as_model(model))
     answer: Any
     if _is_mapping(evidence):
         asked = open_variables(model, values[0])
@@ -363,7 +363,7 @@ def _rows_of(model: Any, evidence: Any, argument: str) -> NDArray[np.float64]:
 
 def choose_inference(model: Any, unknown: NDArray[np.bool_], how: Asked) -> tuple[Any, Inference]:
     """Return the model that answers a query for what is not known, and by which inference."""
-    own = core(model)
+    own = as_model(model)
     method = how.inference
     if method not in (AUTO, *METHODS):
         known = ", ".join((AUTO, *METHODS))
