@@ -191,19 +191,39 @@ class OfColumns(TableEntry):
         ]
 
     def mean_rows(
-        self,
-        datasets: Sequence[str],
-        columns: Sequence[Column],
-        data: Data,
-        before: Sequence[Cell] = (),
+        self, datasets: Sequence[str], columns: Sequence[Column], data: Data, *before: Cell
     ) -> list[Row]:
-        """Return the footers with means; see `mean_row`."""
-        means = {"mean": self.mean, "geometric_mean": self.geometric_mean}
-        return [
-            mean_row(datasets, columns, data, averaged, kind=kind, before=before)
-            for kind, averaged in means.items()
-            if averaged and datasets
-        ]
+        """Return footers with the means of some columns over the datasets that have them all.
+
+        A column without any number leaves out no dataset. before : cells between the heading of a
+        row and the columns.
+        """
+        rows = []
+        for kind, names in (("mean", self.mean), ("geometric_mean", self.geometric_mean)):
+            averaged = [name for name in names if data[name]]
+            complete = [d for d in datasets if all(d in data[name] for name in averaged)]
+            cells = [Cell(f"{kind.replace('_', ' ')} of {len(complete)}"), *before]
+            for c in columns:
+                values = [data[c.name][d].value for d in complete if c.name in averaged]
+                if values and kind == "geometric_mean" and min(values) <= 0.0:
+                    fault = f"geometric_mean: expected numbers above 0 in column {c.name}."
+                    raise InputError(fault)
+                cells.append(_mean_cell(values, kind, c, columns))
+            if names and datasets:
+                rows.append(Row(tuple(cells), tuple(complete), footer=True))
+        return rows
+
+
+def _mean_cell(
+    values: Sequence[float], kind: str, column: Column, columns: Sequence[Column]
+) -> Cell:
+    if not values:
+        return Cell()
+    mean = float(np.mean(values)) if kind == "mean" else geometric_mean(values)
+    cell = value_cell(mean, column.decimals)
+    if column.minus:
+        cell = dataclasses.replace(cell, text=f"{mean:+.{column.decimals}f}")
+    return _of_methods(cell, column, columns)
 
 
 def column_data(columns: Sequence[Column], material: Material) -> Data:
@@ -234,9 +254,9 @@ def column_cells(dataset: str, columns: Sequence[Column], data: Data) -> list[Ce
     for c in columns:
         number = data[c.name].get(dataset)
         cell = _of_methods(number_cell(number, c.decimals), c, columns)
-        if c.computed and c.computed[0] == "minus" and cell.value is not None:
+        if c.minus and cell.value is not None:
             cell = dataclasses.replace(cell, text=f"{cell.value:+.{c.decimals}f}")
-        if c.computed and c.computed[0] == "exceeds" and cell.value is not None:
+        if c.exceeds and cell.value is not None:
             cell = dataclasses.replace(cell, text="yes" if cell.value else "no")
         if c.stderr and number is not None and number.stderr is not None:
             text = f"{cell.text} ± {number.stderr:.{c.decimals}f}"
@@ -267,52 +287,6 @@ def _best(dataset: str, columns: Sequence[Column], data: Data) -> set[str]:
         if len(shown) > 1:
             best |= {name for name, value in shown.items() if value == max(shown.values())}
     return best
-
-
-def mean_row(
-    datasets: Sequence[str],
-    columns: Sequence[Column],
-    data: Data,
-    averaged: Sequence[str],
-    *,
-    kind: str,
-    before: Sequence[Cell] = (),
-) -> Row:
-    """Return a footer with the means of some columns over the datasets that have them all.
-
-    A column without any number leaves out no dataset.
-
-    Parameters
-    ----------
-    datasets : sequence of str
-        Datasets of the table.
-    columns : sequence of Column
-        Columns of the table.
-    data : mapping
-        See `column_data`.
-    averaged : sequence of str
-        Names of the columns to average.
-    kind : {"mean", "geometric_mean"}
-        Which mean.
-    before : sequence of Cell
-        Cells between the heading of the row and the columns.
-    """
-    averaged = [name for name in averaged if data[name]]
-    complete = [d for d in datasets if all(d in data[name] for name in averaged)]
-    cells = [Cell(f"{kind.replace('_', ' ')} of {len(complete)}"), *before]
-    for c in columns:
-        cell = Cell()
-        if c.name in averaged and complete:
-            values = [data[c.name][d].value for d in complete]
-            if kind == "geometric_mean" and min(values) <= 0.0:
-                raise InputError(f"geometric_mean: expected numbers above 0 in column {c.name}.")
-            mean = float(np.mean(values)) if kind == "mean" else geometric_mean(values)
-            cell = value_cell(mean, c.decimals)
-            if c.computed and c.computed[0] == "minus":
-                cell = dataclasses.replace(cell, text=f"{mean:+.{c.decimals}f}")
-            cell = _of_methods(cell, c, columns)
-        cells.append(cell)
-    return Row(tuple(cells), tuple(complete), footer=True)
 
 
 def wilcoxon_notes(
@@ -351,7 +325,7 @@ def exceeding_notes(columns: Sequence[Column], data: Data, datasets: Sequence[st
     """Return for each column of kind `exceeds` a sentence on how many datasets it says yes."""
     out = []
     for c in columns:
-        if c.computed and c.computed[0] == "exceeds":
+        if c.exceeds:
             found = [data[c.name][d].value for d in datasets if d in data[c.name]]
             if found:
                 out.append(f"{c.title}: yes on {sum(found):.0f} of {len(found)} datasets.")

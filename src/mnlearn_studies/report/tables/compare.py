@@ -95,8 +95,8 @@ class Stacked(OfColumns):
                 cells = column_cells(dataset, theirs, published)
                 body.append(Row((label, *_side("published"), *cells), (dataset,)))
         means = zip(
-            self.mean_rows(datasets, columns, data, _side("ours")),
-            self.mean_rows(datasets, theirs, published, _side("published")),
+            self.mean_rows(datasets, columns, data, *_side("ours")),
+            self.mean_rows(datasets, theirs, published, *_side("published")),
             strict=True,
         )
         heads = ("dataset", "", *(c.title for c in columns))
