@@ -6,8 +6,9 @@ import io
 import pandas as pd
 
 from mnlearn_studies.report import tables
+from mnlearn_studies.report.products import Material
 from mnlearn_studies.report.tables.formats import to_csv
-from mnlearn_studies.report.tables.table import Material, mark_stale
+from mnlearn_studies.report.tables.table import mark_stale
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.published import tidy_scores
 

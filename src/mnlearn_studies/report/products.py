@@ -1,13 +1,16 @@
 """Entries of a study's lists of tables, figures and claims: their kinds, options and datasets."""
 
+import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import pandas as pd
 
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.study.content import Product
 from mnlearn_studies.study.definition import Study
+from mnlearn_studies.study.published import Number, Source, numbers
 from mnlearn_studies.study.reading import Part, place_name, read
 
 Labels = Mapping[str, str]
@@ -60,24 +63,60 @@ def read_entry(
     return read(kinds[entry["kind"]], entry, place)
 
 
-def shown_labels(entry: Product, labels: Labels, where: str) -> Labels:
-    """Return the labels of the datasets that an entry shows: all, or those of its `datasets`.
+@dataclass(frozen=True)
+class Material:
+    """What tables and figures are made from.
 
-    Raises
-    ------
-    InputError
-        The entry names a dataset that has no label; `where` names the entry in the sentence.
+    Attributes
+    ----------
+    study : Study
+        The study.
+    scores : pandas.DataFrame
+        The study's own scores, see `study.published.tidy_scores`.
+    published : pandas.DataFrame
+        The published numbers, see `study.published.load_published`.
+    labels : mapping of str to str
+        Names of the datasets for readers, in the order of the study.
     """
-    if entry.datasets is None:
-        return labels
-    for dataset in entry.datasets:
-        if dataset not in labels:
-            raise InputError(f"no {dataset!r} in the study.", where=f"{where}, datasets")
-    return {dataset: label for dataset, label in labels.items() if dataset in entry.datasets}
 
+    study: Study
+    scores: pd.DataFrame
+    published: pd.DataFrame
+    labels: Labels
 
-def list_scored(scores: pd.DataFrame, labels: Labels) -> list[str]:
-    """Return the datasets with scores, in the order of the labels and then of the scores."""
-    present = list(dict.fromkeys(scores["dataset"]))
-    known = [dataset for dataset in labels if dataset in present]
-    return known + [dataset for dataset in present if dataset not in labels]
+    @property
+    def datasets(self) -> list[str]:
+        """Datasets with scores, in the order of the study."""
+        return self.list_scored(self.scores)
+
+    def list_scored(self, scores: pd.DataFrame) -> list[str]:
+        """Return the datasets with scores, in the order of the labels and then of the scores."""
+        present = list(dict.fromkeys(scores["dataset"]))
+        known = [dataset for dataset in self.labels if dataset in present]
+        return known + [dataset for dataset in present if dataset not in self.labels]
+
+    def label(self, dataset: str) -> str:
+        """Return the name of a dataset for readers."""
+        return self.labels.get(dataset, dataset)
+
+    def numbers(self, source: Source) -> dict[str, Number]:
+        """Return the numbers of a source by dataset, ours or published."""
+        return numbers(self.scores, self.published, source)
+
+    def shown(self, entry: Product, list_name: str) -> Self:
+        """Return the material of the datasets that an entry shows: all, or its `datasets`.
+
+        Raises
+        ------
+        InputError
+            The entry of the list names a dataset that has no label.
+        """
+        if entry.datasets is None:
+            return self
+        for dataset in entry.datasets:
+            if dataset not in self.labels:
+                place = place_name(self.study.name, list_name, {"name": entry.name}, ["datasets"])
+                raise InputError(f"no {dataset!r} in the study.", where=place)
+        labels = {d: label for d, label in self.labels.items() if d in entry.datasets}
+        scores = self.scores[self.scores["dataset"].isin(list(labels))]
+        return dataclasses.replace(self, scores=scores, labels=labels)

@@ -6,7 +6,6 @@ one study has is a function in the file of this study. See `KINDS` and `OF_STUDI
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +28,7 @@ from mnlearn_studies.report.figures.query_curves import QueryCurves
 from mnlearn_studies.report.figures.reproduction import Reproduction
 from mnlearn_studies.report.figures.scatter import Scatter
 from mnlearn_studies.report.figures.structure import StructureFigure
-from mnlearn_studies.report.products import chosen_products, read_entry, shown_labels
+from mnlearn_studies.report.products import chosen_products, read_entry
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.mentions import check_sources
 from mnlearn_studies.study.published import tidy_scores
@@ -85,10 +84,7 @@ def draw(material: Material, product: Mapping[str, Any]) -> Figure:
         scores=material.scores,
         published=material.published,
     )
-    labels = shown_labels(entry, material.labels, f"study {study.name}, figure {entry.name}")
-    if entry.datasets is not None:
-        scores = material.scores[material.scores["dataset"].isin(list(labels))]
-        material = dataclasses.replace(material, scores=scores, labels=labels)
+    material = material.shown(entry, "figures")
     of_study = OF_STUDIES.get(entry.kind)
     with style():
         return entry.draw(material) if of_study is None else of_study(material)

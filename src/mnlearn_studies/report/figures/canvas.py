@@ -8,17 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from mnlearn.drawing.style import CYCLE, DPI, GREY, MARKERS
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn_studies.records.files import find_version
 from mnlearn_studies.records.kinds.structures import Structure, read_structure
-from mnlearn_studies.report.products import Labels, list_scored
+from mnlearn_studies.report import products
 from mnlearn_studies.study.content import Product
-from mnlearn_studies.study.definition import Study
-from mnlearn_studies.study.published import NamedSource, Number, Source, numbers
+from mnlearn_studies.study.published import NamedSource
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,44 +29,19 @@ NOTHING = "No results yet."
 
 
 @dataclass(frozen=True)
-class Material:
+class Material(products.Material):
     """What a figure is drawn from.
 
     Attributes
     ----------
-    study : Study
-        The study.
-    scores : pandas.DataFrame
-        The study's own scores, see `study.published.tidy_scores`.
-    published : pandas.DataFrame
-        The published numbers, see `study.published.load_published`.
-    labels : mapping of str to str
-        Names of the datasets for readers, in the order of the study.
     structure_folder : Path
         Has the couplings of learned networks, see `records.kinds.structures`.
     truths : mapping of str to MarkovNetwork
         The networks that datasets were sampled from.
     """
 
-    study: Study
-    scores: pd.DataFrame
-    published: pd.DataFrame
-    labels: Labels
     structure_folder: Path
     truths: Mapping[str, MarkovNetwork]
-
-    @property
-    def datasets(self) -> list[str]:
-        """Datasets with scores, in the order of the study."""
-        return list_scored(self.scores, self.labels)
-
-    def label(self, dataset: str) -> str:
-        """Return the name of a dataset for readers."""
-        return self.labels.get(dataset, dataset)
-
-    def numbers(self, source: Source) -> dict[str, Number]:
-        """Return the numbers of a source by dataset."""
-        return numbers(self.scores, self.published, source)
 
     def structure(self, dataset: str, method: str) -> Structure | None:
         """Return the couplings of a learned network; None if they are not recorded."""

@@ -18,7 +18,7 @@ from mnlearn.runtime.files import write_text
 from mnlearn.runtime.names import one_line
 from mnlearn_studies.datasets.sample_names import base_of
 from mnlearn_studies.records.kinds import KINDS as RECORDS
-from mnlearn_studies.report.products import Labels, chosen_products, read_entry, shown_labels
+from mnlearn_studies.report.products import Labels, Material, chosen_products, read_entry
 from mnlearn_studies.report.tables.compare import Compare, Stacked
 from mnlearn_studies.report.tables.datasets import Datasets
 from mnlearn_studies.report.tables.edge_limits import EdgeLimits
@@ -32,7 +32,7 @@ from mnlearn_studies.report.tables.of_gssl import (
 from mnlearn_studies.report.tables.of_lem import tabulate_times, tabulate_units
 from mnlearn_studies.report.tables.paired import Paired
 from mnlearn_studies.report.tables.ranks import Ranks
-from mnlearn_studies.report.tables.table import Material, Table, TableEntry, mark_stale
+from mnlearn_studies.report.tables.table import Table, TableEntry, mark_stale
 from mnlearn_studies.report.tables.traces import trace_numbers
 from mnlearn_studies.report.tables.variants import Variants, VariantsByDataset
 from mnlearn_studies.study.definition import Study
@@ -99,17 +99,14 @@ def make_table(
         quantity that there is not.
     """
     entry = read_entry(study, "tables", product, KINDS)
-    ordered: Labels = study.labels(labels)
-    ordered = shown_labels(entry, ordered, f"study {study.name}, table {entry.name}")
     scores = scores[scores["study"] == study.name]
+    material = Material(study, scores, published, study.labels(labels)).shown(entry, "tables")
     if tuning is not None and entry.traces:
-        found = trace_numbers(entry.traces, study.name, list(ordered), tuning)
+        found = trace_numbers(entry.traces, study.name, list(material.labels), tuning)
         scores = pd.concat([scores, found]) if len(found) else scores
     check_sources(study.name, study.content, "tables", product, scores=scores, published=published)
-    scores = tidy_scores(scores)
-    if entry.datasets is not None:
-        scores = scores[scores["dataset"].isin(list(ordered))]
-    material = Material(study.name, scores, published, ordered)
+    material = dataclasses.replace(material, scores=tidy_scores(scores))
+    material = material.shown(entry, "tables")
     of_study = OF_STUDIES.get(entry.kind)
     table = entry.tabulate(material) if of_study is None else of_study(material)
     # Tables of samples have rows of means, and of the datasets that the samples are drawn from.

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from mnlearn.runtime.errors import InputError
-from mnlearn_studies.report.products import Labels
+from mnlearn_studies.report.products import Labels, Material
 from mnlearn_studies.report.statistics import Comparison, geometric_mean, wilcoxon
 from mnlearn_studies.report.tables.table import (
     Cell,
-    Material,
     Row,
     TableEntry,
     number_cell,

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mnlearn.runtime.errors import InputError
+from mnlearn_studies.report.products import Material
 from mnlearn_studies.report.tables.columns import (
     Column,
     OfColumns,
@@ -15,7 +16,12 @@ from mnlearn_studies.report.tables.columns import (
     published_notes,
     wilcoxon_notes,
 )
-from mnlearn_studies.report.tables.table import Cell, Material, Row, Table
+from mnlearn_studies.report.tables.table import (
+    Cell,
+    Row,
+    Table,
+    label_cell,
+)
 from mnlearn_studies.study.published import Place
 from mnlearn_studies.study.reading import Pair
 
@@ -36,7 +42,7 @@ class Compare(OfColumns):
         ours = [c.name for c in columns if c.source and not c.is_published]
         datasets = [d for d in material.datasets if any(d in data[name] for name in ours)]
         rows = [
-            Row((material.label_cell(d), *column_cells(d, columns, data)), (d,)) for d in datasets
+            Row((label_cell(material, d), *column_cells(d, columns, data)), (d,)) for d in datasets
         ]
         heads = ("dataset", *(c.title for c in columns))
         groups = [("", *(c.group for c in columns))] if any(c.group for c in columns) else []
@@ -88,7 +94,7 @@ class Stacked(OfColumns):
         datasets = [d for d in material.datasets if any(d in found for found in data.values())]
         body = []
         for dataset in datasets:
-            label = material.label_cell(dataset)
+            label = label_cell(material, dataset)
             cells = column_cells(dataset, columns, data)
             body.append(Row((label, *_side("ours"), *cells), (dataset,)))
             if any(dataset in found for found in published.values()):

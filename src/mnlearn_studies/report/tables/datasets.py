@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mnlearn_studies.datasets.registry import Benchmark, load_registry
-from mnlearn_studies.report.products import Labels
+from mnlearn_studies.report.products import Labels, Material
 from mnlearn_studies.report.tables.table import (
     Cell,
-    Material,
     Row,
     Table,
     TableEntry,
+    label_cell,
     number_cell,
 )
 from mnlearn_studies.study.published import Number, Place
@@ -57,7 +57,7 @@ class Datasets(TableEntry):
         known = [d for d in material.labels if d in registry]
         for dataset in known:
             ours = registry[dataset].sizes()
-            cells = [material.label_cell(dataset)]
+            cells = [label_cell(material, dataset)]
             cells += [
                 Cell(f"{value:,}" if isinstance(value, int) else f"{value:.3f}", value)
                 for value in ours.values()

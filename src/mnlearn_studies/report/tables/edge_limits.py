@@ -6,12 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from mnlearn_studies.report.by_variant import ByVariant, numbers_by_variant
+from mnlearn_studies.report.products import Material
 from mnlearn_studies.report.tables.table import (
     Cell,
-    Material,
     Row,
     Table,
     TableEntry,
+    label_cell,
     value_cell,
 )
 from mnlearn_studies.study.published import Source
@@ -55,7 +56,7 @@ class EdgeLimits(TableEntry):
             if dataset in chosen:
                 edges = int(chosen[dataset].value)
                 limit_chosen = Cell(f"{edges:,}", edges, method=self.method)
-            rows.append(Row((material.label_cell(dataset), *cells, limit_chosen), (dataset,)))
+            rows.append(Row((label_cell(material, dataset), *cells, limit_chosen), (dataset,)))
         heads = [f"{int(limit):,}" for limit in limits]
         return Table(
             columns=("dataset", largest, *(f"loss_{n}" for n in smaller), "chosen"),

@@ -5,7 +5,11 @@ import io
 from collections.abc import Sequence
 
 from mnlearn_studies.report.markdown import escape, paragraph
-from mnlearn_studies.report.tables.table import DAGGER, Cell, Table
+from mnlearn_studies.report.tables.table import (
+    DAGGER,
+    Cell,
+    Table,
+)
 
 EMPTY_NOTE = "Nothing has been scored yet."
 

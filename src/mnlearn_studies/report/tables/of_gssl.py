@@ -14,12 +14,12 @@ from mnlearn_studies.report.by_variant import (
     numbers_by_variant,
     variants_of,
 )
-from mnlearn_studies.report.products import list_scored
+from mnlearn_studies.report.products import Material
 from mnlearn_studies.report.tables.table import (
     Cell,
-    Material,
     Row,
     Table,
+    label_cell,
     number_cell,
     value_cell,
 )
@@ -124,7 +124,7 @@ def tabulate_effects(material: Material, values: Sequence[Value] = VALUES) -> Ta
             value_cell(x, _DECIMALS, _GSSL) if x else Cell("best", 0.0, bold=True, method=_GSSL)
             for x in line
         )
-        rows.append(Row((material.label_cell(dataset), *cells), (dataset,)))
+        rows.append(Row((label_cell(material, dataset), *cells), (dataset,)))
     if datasets:
         medians = (value_cell(x, _DECIMALS, _GSSL) for x in np.median(below, axis=0))
         counts = (Cell(str(n), int(n), method=_GSSL) for n in (below == 0).sum(axis=0))
@@ -166,7 +166,7 @@ def tabulate_cmll_by_value(material: Material, values: Sequence[Value] = VALUES)
             for number in found
         ]
         cells.append(number_cell(published.get(dataset), _DECIMALS))
-        rows.append(Row((material.label_cell(dataset), *cells), (dataset,)))
+        rows.append(Row((label_cell(material, dataset), *cells), (dataset,)))
     return Table(
         columns=("dataset", "chosen", *(value.name for value in values), "published"),
         header=(
@@ -237,10 +237,10 @@ def tabulate_choices(material: Material) -> Table:
         for variant in variants_of(scores, _GSSL)
     ]
     rows, chosen = [], {}
-    for dataset in list_scored(own, material.labels):
+    for dataset in material.list_scored(own):
         sides = [_best(variants, dataset, without) for without in ({}, _WITHOUT)]
         cells = [cell for side in sides for cell in _choice_cells(side, dataset)]
-        rows.append(Row((material.label_cell(dataset), *cells), (dataset,)))
+        rows.append(Row((label_cell(material, dataset), *cells), (dataset,)))
         chosen[dataset] = sides
     names, heads = [*_SETTINGS, "validation"], [*_SETTINGS, "validation PLL"]
     width = len(heads)

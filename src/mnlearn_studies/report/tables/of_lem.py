@@ -6,9 +6,16 @@ from dataclasses import dataclass
 import pandas as pd
 
 from mnlearn_studies.datasets.sample_names import parse_sample
-from mnlearn_studies.report.products import Labels
+from mnlearn_studies.report.products import Labels, Material
 from mnlearn_studies.report.statistics import UNITS
-from mnlearn_studies.report.tables.table import Cell, Material, Row, Table, number_cell, value_cell
+from mnlearn_studies.report.tables.table import (
+    Cell,
+    Row,
+    Table,
+    label_cell,
+    number_cell,
+    value_cell,
+)
 from mnlearn_studies.study.published import Number, Place, Source, numbers
 
 # The published ends of the vertical axes, and the published features and minutes.
@@ -204,7 +211,7 @@ def _unit_row(
     values: list[tuple[str, float]],
     ends: tuple[Number, Number],
 ) -> Row:
-    cells = [material.label_cell(dataset), *(number_cell(end, None) for end in ends)]
+    cells = [label_cell(material, dataset), *(number_cell(end, None) for end in ends)]
     if not values:
         missing = "not available" if dataset in UNAVAILABLE else ""
         cells += [Cell(missing), *[Cell()] * (2 * len(UNITS))]

@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from scipy import stats
 
 from mnlearn.learning.ising.comparison import holm
-from mnlearn_studies.report.tables.table import Cell, Material, Row, Table, TableEntry
+from mnlearn_studies.report.products import Material
+from mnlearn_studies.report.tables.table import (
+    Cell,
+    Row,
+    Table,
+    TableEntry,
+    label_cell,
+)
 from mnlearn_studies.study.published import Source
 from mnlearn_studies.study.reading import Decimals, Level
 
@@ -50,7 +57,7 @@ class Paired(TableEntry):
         adjusted = dict(zip(p, holm(list(p.values())), strict=True))
         rows = []
         for dataset in datasets:
-            cells = [material.label_cell(dataset)]
+            cells = [label_cell(material, dataset)]
             for other in others:
                 if dataset not in data[other]:
                     cells.append(Cell(method=method))

@@ -7,11 +7,11 @@ from typing import Annotated
 import numpy as np
 
 from mnlearn.learning.ising.comparison import holm
+from mnlearn_studies.report.products import Material
 from mnlearn_studies.report.statistics import friedman, wilcoxon
 from mnlearn_studies.report.tables.columns import RankedColumn
 from mnlearn_studies.report.tables.table import (
     Cell,
-    Material,
     Row,
     Table,
     TableEntry,

@@ -8,11 +8,10 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from mnlearn_studies.report.products import Labels, list_scored
+from mnlearn_studies.report.products import Material
 from mnlearn_studies.study.content import Product
-from mnlearn_studies.study.published import Number, Source, numbers
+from mnlearn_studies.study.published import Number
 
 DAGGER = "†"
 # Below this, digits behind the point would be counted and not read.
@@ -107,41 +106,6 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Material:
-    """What a table is made from.
-
-    Attributes
-    ----------
-    study : str
-        Name of the study.
-    scores : pandas.DataFrame
-        The study's own scores, see `study.published.tidy_scores`.
-    published : pandas.DataFrame
-        The published numbers, see `study.published.load_published`.
-    labels : mapping of str to str
-        Names of the datasets for readers, in the order of the study.
-    """
-
-    study: str
-    scores: pd.DataFrame
-    published: pd.DataFrame
-    labels: Labels
-
-    @property
-    def datasets(self) -> list[str]:
-        """Datasets with scores, in the order of the study."""
-        return list_scored(self.scores, self.labels)
-
-    def numbers(self, source: Source) -> dict[str, Number]:
-        """Return the numbers of a source by dataset, ours or published."""
-        return numbers(self.scores, self.published, source)
-
-    def label_cell(self, dataset: str) -> Cell:
-        """Return the first cell of a dataset's row: its label, and its name in the CSV."""
-        return Cell(self.labels.get(dataset, dataset), dataset)
-
-
-@dataclass(frozen=True)
 class Trace:
     """The largest of a `quantity`, a column of the trace of a `method`, over some grid points.
 
@@ -172,6 +136,11 @@ class TableEntry(Product):
     def tabulate(self, material: Material) -> Table:
         """Return the table."""
         raise NotImplementedError
+
+
+def label_cell(material: Material, dataset: str) -> Cell:
+    """Return the first cell of a dataset's row: its label, and its name in the CSV."""
+    return Cell(material.label(dataset), dataset)
 
 
 def number_cell(number: Number | None, decimals: int | None, method: str = "") -> Cell:

@@ -7,7 +7,9 @@ import pandas as pd
 
 from mnlearn_studies.records.files import find_version
 from mnlearn_studies.records.gather import COLUMNS
-from mnlearn_studies.report.tables.table import Trace
+from mnlearn_studies.report.tables.table import (
+    Trace,
+)
 from mnlearn_studies.study.frames import read_frame
 
 

@@ -14,12 +14,13 @@ from mnlearn_studies.report.by_variant import (
     numbers_by_variant,
     variants_of,
 )
+from mnlearn_studies.report.products import Material
 from mnlearn_studies.report.tables.table import (
     Cell,
-    Material,
     Row,
     Table,
     TableEntry,
+    label_cell,
     number_cell,
     value_cell,
 )
@@ -140,7 +141,7 @@ class VariantsByDataset(Variants):
                 )
                 for variant, cell in zip(by_variant, cells, strict=True)
             ]
-            row = (material.label_cell(dataset), *cells, Cell(chosen, chosen, method=method))
+            row = (label_cell(material, dataset), *cells, Cell(chosen, chosen, method=method))
             rows.append(Row(row, (dataset,)))
         return Table(
             columns=("dataset", *by_variant, "chosen"),
