@@ -3,36 +3,16 @@
 import time
 from dataclasses import dataclass
 
-from mnlearn.learning.junction_trees.search import SEARCHES, SearchSettings, TreeSearch
+from mnlearn.learning.junction_trees.search import SearchSettings, TreeSearch
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.io import suffixes
 
 
 @dataclass(eq=False, kw_only=True)
-class JunctionTree(Learner):
+class JunctionTree(SearchSettings, Learner):
     """Junction tree of bounded treewidth."""
 
-    treewidth: int = parameter(
-        SearchSettings.treewidth, "cliques have at most one variable more", low=1, high=3
-    )
-    search: str = parameter(SearchSettings.search, "how the tree is found", choices=SEARCHES)
-    threshold: float = parameter(
-        SearchSettings.threshold,
-        "variables that share more nats, given a separator, are on one side of it; raised until "
-        "there is a tree",
-        low=0,
-        high=1e9,
-    )
-    subset_size: int = parameter(
-        SearchSettings.subset_size,
-        "variables looked at together for shared information",
-        low=2,
-        high=3,
-    )
-    local_search: bool = parameter(
-        SearchSettings.local_search, "then move single variables to better cliques"
-    )
     pseudocount: float = parameter(
         1.0, "added to each cell of the table of each clique", low=0, high=1e9
     )

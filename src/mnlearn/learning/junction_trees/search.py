@@ -6,7 +6,8 @@ variables move to other cliques while the likelihood rises.
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning.junction_trees.consistent import Found, Separators
 from mnlearn.learning.junction_trees.examples import Clique, Cliques, Examples, examples_of
+from mnlearn.learning.parameters import parameter
 from mnlearn.models.junction_tree import NO_PARENT, JunctionTree
 
 # A later clique has to tell more than this above an earlier one, in nats.
@@ -186,30 +188,27 @@ def rooted(cliques: list[Clique], n_variables: int) -> Cliques:
 SEARCHES = ("lpac", "greedy")
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class SearchSettings:
     """How the cliques are found.
 
-    Attributes
-    ----------
-    treewidth : int
-        Cliques have at most one variable more.
-    search : str
-        "lpac", a tree that is consistent with what separators separate, or "greedy". With treewidth
-        1 both give the tree with the highest likelihood.
-    threshold : float
-        Variables that share more nats of information, given a separator, are on one side of it.
-    subset_size : int
-        Variables that are looked at together for shared information, 2 or 3.
-    local_search : bool
-        Whether single variables then move to better cliques.
+    The search "lpac" finds a tree that is consistent with what separators separate. With treewidth
+    1 both searches give the tree with the highest likelihood.
     """
 
-    treewidth: int = 2
-    search: str = "lpac"
-    threshold: float = 0.0
-    subset_size: int = 2
-    local_search: bool = False
+    treewidth: int = parameter(2, "cliques have at most one variable more", low=1, high=3)
+    search: str = parameter("lpac", "how the tree is found", choices=SEARCHES)
+    threshold: float = parameter(
+        0.0,
+        "variables that share more nats, given a separator, are on one side of it; raised until "
+        "there is a tree",
+        low=0,
+        high=1e9,
+    )
+    subset_size: int = parameter(
+        2, "variables looked at together for shared information", low=2, high=3
+    )
+    local_search: bool = parameter(False, "then move single variables to better cliques")
 
 
 class TreeSearch:
@@ -239,7 +238,7 @@ class TreeSearch:
         self.examples = examples_of(train, groups)
         self._threads = threads
         self._separators: dict[tuple[int, int], Separators] = {}
-        self._found: dict[SearchSettings, Found] = {}
+        self._found: dict[tuple[Any, ...], Found] = {}
 
     def find(self, settings: SearchSettings) -> Found:
         """Return the cliques, and the threshold at which they are consistent (0 for greedy).
@@ -253,9 +252,10 @@ class TreeSearch:
             settings = SearchSettings(1, "greedy")
         elif settings.search == "greedy":
             settings = replace(settings, threshold=0.0, subset_size=2)
-        if settings not in self._found:
-            self._found[settings] = self._find(settings)
-        return self._found[settings]
+        key = astuple(settings)
+        if key not in self._found:
+            self._found[key] = self._find(settings)
+        return self._found[key]
 
     def _find(self, settings: SearchSettings) -> Found:
         if settings.local_search:

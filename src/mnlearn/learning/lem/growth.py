@@ -20,6 +20,7 @@ from mnlearn.learning.lem.parts import (
     fixed_literals,
     tied_by_clauses,
 )
+from mnlearn.learning.parameters import parameter
 from mnlearn.models.feature_tree import ROOT, FeatureTree, feature_tree
 from mnlearn.models.grouped_variables import NO_VALUE, GroupedVariables, grouped_variables
 from mnlearn.runtime.errors import DATA, InputError
@@ -30,41 +31,44 @@ SMALL_SIDES = {"one-block": ONE_BLOCK, "singletons": SINGLETONS, "inadmissible":
 LITERALS = ("positive", "both")
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class LemSettings:
-    """What the paper leaves open is named in its own parameter.
+    """The hyperparameters of LEM. What the paper leaves open is a hyperparameter of its own."""
 
-    delta : variables with more mutual information (nats) stay in one block.
-    subset_size : largest set of variables that is looked at for it, 2 or 3 (q in the paper).
-    max_feature_length : most literals of a feature (k).
-    search : "greedy" (Section 4) or "exhaustive" (Algorithm 2).
-    side_score : "sum", 1/d1 + 1/d0, the paper's; "joint", 1/(d1 + d0). d is the sum of the numbers
-        of states of the blocks of a side.
-    small_side : what a side with too few examples counts as: "one-block", "singletons" (the paper's
-        Algorithm 1), or "inadmissible".
-    min_rows : fewer examples are too few to look for blocks.
-    pseudocount : added to every count.
-    bias_correction : subtract the expected bias of the plug-in estimate from mutual information.
-    table_below : fewer variables than this get a full table where no partition is found.
-    similar : share by which scores may differ and be called similar.
-    balance : of the features with similar scores take the one with the most balanced sides.
-    literals : "positive": features ask binary variables for 1 only; "both": for 0 as well, where
-        they have several literals.
-    """
-
-    delta: float = 0.05
-    subset_size: int = 3
-    max_feature_length: int = 3
-    search: str = "greedy"
-    side_score: str = "joint"
-    small_side: str = "one-block"
-    min_rows: int = 10
-    pseudocount: float = 1.0
-    bias_correction: bool = False
-    table_below: int = 5
-    similar: float = 0.0
-    balance: bool = True
-    literals: str = "positive"
+    delta: float = parameter(
+        0.05, "variables that share more nats of information stay together", low=0, high=1e9
+    )
+    # q of the paper.
+    subset_size: int = parameter(
+        3, "variables looked at together for shared information", low=2, high=3
+    )
+    # k of the paper.
+    max_feature_length: int = parameter(3, "most literals of a feature", low=1, high=100)
+    # "greedy" is Section 4, "exhaustive" Algorithm 2.
+    search: str = parameter("greedy", "how features are found", choices=SEARCHES)
+    # d is the sum of the numbers of states of the blocks of a side; the paper's score is the sum.
+    side_score: str = parameter(
+        "joint", "score of a feature: 1/(d1 + d0) or 1/d1 + 1/d0", choices=SIDE_SCORES
+    )
+    # "singletons" is the paper's Algorithm 1.
+    small_side: str = parameter(
+        "one-block", "what a side with too few examples counts as", choices=SMALL_SIDES
+    )
+    min_rows: int = parameter(10, "examples needed to look for shared information", low=0, high=1e9)
+    pseudocount: float = parameter(1.0, "added to every count", low=1e-9, high=1e9)
+    bias_correction: bool = parameter(
+        False, "subtract the expected bias of the estimate of shared information"
+    )
+    table_below: int = parameter(
+        5, "fewer variables that do not fall apart get a table", low=1, high=20
+    )
+    similar: float = parameter(0.0, "share by which similar scores may differ", low=0, high=1)
+    balance: bool = parameter(True, "of similar features, take that with the most even sides")
+    # "positive": features ask binary variables for 1 only. "both": for 0 as well, where they have
+    # several literals.
+    literals: str = parameter(
+        "positive", "values that longer features ask binary variables for", choices=LITERALS
+    )
 
     def for_kernels(self) -> Settings:
         """Return the settings as the kernels take them."""
