@@ -48,7 +48,7 @@ def estimate_log_partition(
     Parameters
     ----------
     network : MarkovNetwork
-        Infinite weights count as `inference.hard_weight.HARD_WEIGHT`.
+        Infinite weights count as `inference.terms.HARD_WEIGHT`.
     annealing : Annealing
         Numbers of chains and steps.
     seed : int

@@ -21,7 +21,7 @@ def conditional_log_odds(model: Model, data: Dataset, threads: int = 1) -> NDArr
     Parameters
     ----------
     model : Model
-        Infinite weights count as `inference.hard_weight.HARD_WEIGHT`.
+        Infinite weights count as `inference.terms.HARD_WEIGHT`.
     data : Dataset
         Its distinct rows are evaluated.
     threads : int

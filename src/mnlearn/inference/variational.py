@@ -194,7 +194,7 @@ def bethe_log_partition(
     Parameters
     ----------
     network : MarkovNetwork or BayesianNetwork
-        Infinite weights count as `inference.hard_weight.HARD_WEIGHT`.
+        Infinite weights count as `inference.terms.HARD_WEIGHT`.
     inference : Inference
         Damping, schedule and when to stop.
 
@@ -259,7 +259,7 @@ def bound_log_partition(
     Parameters
     ----------
     network : MarkovNetwork or BayesianNetwork
-        Infinite weights count as `inference.hard_weight.HARD_WEIGHT`.
+        Infinite weights count as `inference.terms.HARD_WEIGHT`.
     inference : Inference
         Most iterations, and tolerance. The bound holds without convergence too.
     """

@@ -21,7 +21,7 @@ SINGLETONS, ONE_BLOCK, INADMISSIBLE = 0, 1, 2
 
 
 class Settings(NamedTuple):
-    """The parameters of the search; see `learning.lem.settings`."""
+    """The parameters of the search; see `learning.lem.growth`."""
 
     delta: float
     subset_size: int
