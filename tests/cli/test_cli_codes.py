@@ -14,7 +14,7 @@ import mnlearn as mn
 from command import refuse, succeed
 from mnlearn.data.coding import own_codes
 from mnlearn.models.io.codes import read_codes
-from mnlearn.runtime.files import read_arrays, write_arrays
+from mnlearn.runtime.arrays import read_arrays, write_arrays
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from made_random import random_network
 from mnlearn.learning.checkpoints import Checkpoints
 from mnlearn.learning.learner import Fitted
 from mnlearn.models.io.native import write_npz
-from mnlearn.runtime.files import read_arrays, write_arrays
+from mnlearn.runtime.arrays import read_arrays, write_arrays
 
 STATE = {"a": np.arange(6.0).reshape(2, 3), "b": np.array([1, 2])}
 KEY = {"k": 1}

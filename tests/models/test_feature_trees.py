@@ -20,8 +20,8 @@ from mnlearn.models import feature_tree as feature_trees
 from mnlearn.models.feature_tree import _expand, feature_tree, leaf_features, merge_equal
 from mnlearn.models.grouped_variables import grouped_variables
 from mnlearn.models.io.formats import describe, load_model, save_model
+from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_arrays, write_arrays
 from mnlearn.scoring.any_model import cmll, ll, pll
 from oracles import all_states
 

@@ -18,8 +18,8 @@ from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import Inference
 from mnlearn.models.hidden_tree import HiddenTree, n_circuit_edges
 from mnlearn.models.io.formats import describe, load_model, save_model
+from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_arrays, write_arrays
 from mnlearn.scoring.any_model import cll, cmll, ll, pll
 from oracles import all_states
 

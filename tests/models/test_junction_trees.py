@@ -16,8 +16,8 @@ from mnlearn.models import junction_tree
 from mnlearn.models.grouped_variables import grouped_variables
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.models.junction_tree import NO_PARENT, JunctionTree
+from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_arrays, write_arrays
 from mnlearn.scoring.any_model import cmll, ll, pll
 from oracles import all_states
 

@@ -108,7 +108,7 @@ TARGETS = (
     ),
     Target(
         "files",
-        ("runtime/atomic.py", "runtime/files.py", "runtime/decompression.py"),
+        ("runtime/atomic.py", "runtime/files.py", "runtime/decompression.py", "runtime/arrays.py"),
         ("runtime", "cli/test_bad_inputs.py", "data"),
     ),
     Target("files", ("runtime/yaml_files.py", "runtime/names.py"), ("runtime", "data")),

@@ -9,6 +9,7 @@ import pytest
 from made_random import random_data, random_dependency_network, random_network
 from mnlearn.data.text import save_text
 from mnlearn.models.io.formats import save_model
+from mnlearn.runtime.arrays import write_arrays
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import (
     compress_for,
@@ -17,7 +18,6 @@ from mnlearn.runtime.files import (
     read_table,
     split_lines,
     to_csv,
-    write_arrays,
     write_bytes,
     write_csv,
     write_json,

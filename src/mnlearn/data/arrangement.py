@@ -10,8 +10,8 @@ from mnlearn.data.cell_texts import RawColumn, is_missing, matches, shorten, som
 from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.data.domains import BINARY, Domain, named_domains
 from mnlearn.data.reading import Place, Reading
+from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_only
 from mnlearn.runtime.names import labels_of
 from mnlearn.runtime.progress import say
 

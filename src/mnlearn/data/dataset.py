@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mnlearn.data.groups import Groups, check_groups, check_values, labels_of_groups, read_groups
+from mnlearn.runtime.arrays import read_arrays, read_only, write_arrays
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit
 from mnlearn.runtime.errors import DATA, InputError, name_data
-from mnlearn.runtime.files import read_arrays, read_only, write_arrays
 from mnlearn.runtime.names import check_names, frame_names
 
 # Files without groups have version 1, so that older programs read them.

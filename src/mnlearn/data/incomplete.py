@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mnlearn.data.dataset import Dataset, check_weights, merge_rows
+from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import DATA, InputError
-from mnlearn.runtime.files import read_only
 from mnlearn.runtime.names import check_names
 
 # A cell whose value is not known; circuits sum such variables out.

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from mnlearn.models.hidden_tree import HiddenTree, children_of
-from mnlearn.runtime.files import read_only
-from mnlearn.runtime.threads import map_ranges, single_threaded
+from mnlearn.runtime.arrays import read_only
+from mnlearn.runtime.blas import single_threaded
+from mnlearn.runtime.threads import map_ranges
 
 # Messages are scaled after so many products, each of a factor of at most 1.
 _PRODUCTS = 4

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from mnlearn.learning.learner import Fitted
 from mnlearn.models.io.native import read_npz, write_npz
+from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import file_digest, read_arrays, read_json, write_arrays, write_json
+from mnlearn.runtime.files import file_digest, read_json, write_json
 
 
 class Checkpoints:

@@ -20,8 +20,8 @@ from mnlearn.kernels.trees import cooccurrence
 from mnlearn.learning.neighbourhoods import build_pair_features
 from mnlearn.learning.shares import ALONE, Arrays, Shares, Work
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees
+from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_only
 
 # The greatest duality gap, as a share of the loss of the best constant.
 TOLERANCE = 1e-5

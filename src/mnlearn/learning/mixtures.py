@@ -11,8 +11,8 @@ from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees
 from mnlearn.models.features import FeatureSet, concatenate, feature_set, with_literal
 from mnlearn.models.mixture_circuit import mixture_circuit
+from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import DATA, InputError
-from mnlearn.runtime.files import read_only
 from mnlearn.runtime.random_streams import stream
 
 

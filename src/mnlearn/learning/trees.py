@@ -9,7 +9,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.kernels import trees as kernels
 from mnlearn.learning.shares import ALONE, Arrays, Shares, Work
 from mnlearn.models.dependency_network import LEAF, Trees
-from mnlearn.runtime.files import read_only
+from mnlearn.runtime.arrays import read_only
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,8 @@ from mnlearn.models.features import concatenate, with_literal
 from mnlearn.models.fields import States, check_names, check_states, set_array
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.models.model import Model
+from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_only
 
 
 @dataclass(frozen=True, eq=False)

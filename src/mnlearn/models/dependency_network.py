@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mnlearn.models.features import FeatureSet, feature_set, features_of
 from mnlearn.models.fields import check_names, check_spans, set_array
 from mnlearn.models.model import Model
-from mnlearn.runtime.files import read_only
+from mnlearn.runtime.arrays import read_only
 
 LEAF = -1
 

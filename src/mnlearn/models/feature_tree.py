@@ -15,8 +15,8 @@ from mnlearn.models.features import features_of
 from mnlearn.models.grouped_variables import GroupedVariables
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.models.model import Model
+from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_only
 
 ROOT = 0
 Literal = tuple[int, int]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.models.fields import check_spans, set_array
-from mnlearn.runtime.files import read_only
+from mnlearn.runtime.arrays import read_only
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from mnlearn.runtime import names as variable_names
+from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_only
 
 # The names of the values 0 and 1 of each variable.
 States = tuple[tuple[str, str], ...]

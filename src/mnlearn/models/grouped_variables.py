@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_only
 
 # The value of a variable in a row where not exactly one of its columns is 1.
 NO_VALUE = 255

@@ -16,8 +16,8 @@ from mnlearn.models.fields import check_names, check_spans, set_array
 from mnlearn.models.grouped_variables import NO_VALUE, GroupedVariables
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.models.model import Model
+from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_only
 
 NO_PARENT = -1
 # Tables of more cells than this in all are refused: no sample could fill them.

@@ -11,8 +11,8 @@ from typing import Any
 import numba
 from llvmlite.binding import get_host_cpu_name
 
+from mnlearn.runtime.blas import architecture
 from mnlearn.runtime.code_digest import clear_caches, code_digest
-from mnlearn.runtime.threads import architecture
 
 _LIBRARIES = ("numba", "numpy", "scipy", "mnlearn")
 

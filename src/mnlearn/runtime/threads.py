@@ -1,38 +1,14 @@
-"""Threads: over ranges of independent work, and one of the library of matrix products."""
+"""Threads over ranges of independent work; results do not depend on their number."""
 
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from typing import TypeVar
 
 T = TypeVar("T")
 
 # Several ranges per thread even out their costs. More ranges would only add overhead.
 RANGES_PER_THREAD = 8
-
-
-def single_threaded() -> AbstractContextManager:
-    """Return a context in which each matrix product uses one thread.
-
-    A library may cut a product into other blocks for another number of threads, and so round
-    otherwise. Several products may still run at once, in threads of our own.
-    """
-    # NumPy loads the library. The options of commands need neither, but `available_threads`.
-    import numpy  # noqa: F401
-    from threadpoolctl import threadpool_limits
-
-    limits: AbstractContextManager = threadpool_limits(limits=1, user_api="blas")
-    return limits
-
-
-def architecture() -> str:
-    """Return the name of the processors that the library chose its kernels for, or "unknown"."""
-    import numpy  # noqa: F401
-    from threadpoolctl import threadpool_info
-
-    libraries = [library for library in threadpool_info() if library["user_api"] == "blas"]
-    return ", ".join(sorted({library["architecture"] for library in libraries})) or "unknown"
 
 
 def available_threads() -> int:

@@ -14,8 +14,8 @@ from mnlearn.models.feature_tree import ARRAYS, FeatureTree, feature_tree
 from mnlearn.models.grouped_variables import grouped_variables
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.models.junction_tree import JunctionTree
+from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_arrays, write_arrays
 
 COMPILED = compile_network(random_network(0, n_vars=3))
 TARGETED = dataclasses.replace(

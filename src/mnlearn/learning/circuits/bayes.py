@@ -17,7 +17,7 @@ from mnlearn.models.circuit import (
     product_of_marginals,
 )
 from mnlearn.models.features import feature_set, features_of
-from mnlearn.runtime.files import read_only
+from mnlearn.runtime.arrays import read_only
 
 
 class BayesGrowth:

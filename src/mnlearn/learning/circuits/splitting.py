@@ -23,7 +23,7 @@ from mnlearn.kernels.circuits.splitting import (
     write_split,
 )
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.runtime.files import read_only
+from mnlearn.runtime.arrays import read_only
 
 
 class ExtensionCounts:

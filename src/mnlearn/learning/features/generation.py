@@ -14,8 +14,8 @@ from mnlearn.models.features import (
     concatenate,
     feature_set,
 )
+from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_only
 from mnlearn.runtime.random_streams import stream_seed
 
 # An example starts as a conjunction of all its values ("full"), or of its ones ("positive").

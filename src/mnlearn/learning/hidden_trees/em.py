@@ -15,8 +15,8 @@ from mnlearn.inference.hidden_trees import log_value
 from mnlearn.learning.hidden_trees.steps import CountedRows, Counts, Penalty, maximise
 from mnlearn.learning.latent_trees.chow_liu import PairTables
 from mnlearn.models.hidden_tree import NO_PARENT, HiddenTree
+from mnlearn.runtime.blas import single_threaded
 from mnlearn.runtime.random_streams import stream
-from mnlearn.runtime.threads import single_threaded
 
 # With fewer examples held out, their mean says too little.
 _FEWEST = 10

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mnlearn.inference.hidden_trees import Tables, TreePasses, Visitor, batch_size
 from mnlearn.models.hidden_tree import NO_PARENT, HiddenTree
-from mnlearn.runtime.files import read_only
+from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.threads import map_ranges
 
 # Rows are cut into pieces, which do not depend on the number of threads, so that sums do not

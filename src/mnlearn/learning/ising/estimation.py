@@ -15,8 +15,8 @@ from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.kernels.l1_logistic.dense import DenseData, DenseGoal, DenseResult, dense_path
 from mnlearn.learning.ising.network import IsingNetwork
 from mnlearn.learning.neighbourhoods import MERGES
+from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import DATA, InputError
-from mnlearn.runtime.files import read_only
 from mnlearn.runtime.threads import map_ranges
 
 # As in glmnet (decision 0660): so many penalties, evenly on a log scale, down to a share of the

@@ -11,8 +11,8 @@ from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.io.formats import save_model
 from mnlearn.models.io.native import write_npz
 from mnlearn.models.model import Model
+from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_arrays, write_arrays
 
 _ARRAY = "codes"
 # Files that have names of the states of variables, and the models that they hold.

@@ -19,8 +19,8 @@ from mnlearn.models.io import feature_trees, hidden_trees, junction_trees
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
+from mnlearn.runtime.arrays import read_arrays, read_only, write_arrays
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_arrays, read_only, write_arrays
 from mnlearn.runtime.names import check_names
 
 VERSION = 1

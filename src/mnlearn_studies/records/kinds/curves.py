@@ -28,8 +28,9 @@ from mnlearn.inference.variational import infer_beliefs
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.io.native import read_npz
 from mnlearn.models.model import Model
+from mnlearn.runtime.arrays import read_arrays
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_arrays, write_json
+from mnlearn.runtime.files import write_json
 from mnlearn.runtime.progress import track
 from mnlearn.runtime.provenance import provenance
 from mnlearn.runtime.random_streams import stream_seed

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mnlearn.data.dataset import Dataset, load_npz
+from mnlearn.runtime.arrays import write_arrays
 from mnlearn.runtime.code_digest import code_digest
-from mnlearn.runtime.files import write_arrays
 from mnlearn.runtime.random_streams import stream
 from mnlearn_studies.records.kind import Kind, Planned
 from mnlearn_studies.records.record import Job, Recipe, Record, recipe_digest

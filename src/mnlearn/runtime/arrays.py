@@ -1,0 +1,45 @@
+"""Arrays: read-only views, and native files of named arrays (`.npz` archives without pickle)."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.runtime.atomic import atomic_path
+from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, check_archive
+from mnlearn.runtime.errors import InputError
+
+
+def write_arrays(path: Path | str, arrays: Mapping[str, NDArray]) -> None:
+    """Write `arrays` to `path` atomically; equal arrays give equal bytes."""
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)
+
+
+def read_arrays(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> dict[str, NDArray]:
+    """Return the arrays in `path` by name; pickled objects are never loaded.
+
+    Raises
+    ------
+    InputError
+        The file is missing, is not a complete archive of plain arrays, or expands beyond `limit`.
+
+    """
+    try:
+        check_archive(path, limit)
+        with np.load(path, allow_pickle=False) as archive:
+            return dict(archive)
+    except InputError:
+        raise
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file.") from error
+    except Exception as error:  # numpy and zipfile raise a dozen types for a damaged archive
+        raise InputError(f"{path}: is not a readable .npz file ({error}).") from error
+
+
+def read_only(array: NDArray) -> NDArray:
+    """Return a contiguous view of `array` that refuses writing."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
