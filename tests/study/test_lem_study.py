@@ -15,6 +15,7 @@ from mnlearn_studies.report import claims, tables
 from mnlearn_studies.report.claims.verdicts import UNKNOWN
 from mnlearn_studies.report.figures import draw
 from mnlearn_studies.report.figures.canvas import NOTHING, Material
+from mnlearn_studies.report.figures.of_lem import SERIES, draw_learning_curves
 from mnlearn_studies.study.definition import load_study
 from mnlearn_studies.study.published import tidy_scores
 from workflow_tree import ROOT
@@ -40,16 +41,11 @@ def scores(tmp_path_factory):
     for name, data in splits.items():
         data.take(np.arange(N_EXAMPLES)).save(folder / f"{name}.npz")
     write_json(folder / "groups.json", partitions(7, "d", splits["test"].n_vars, 4, n=1))
-    paths = {"cell": [], "likelihood": [], "timing": []}
+    paths = {"cells": [], "likelihoods": [], "times": []}
     for dataset in SAMPLES:
         for method in STUDY.methods_on(dataset):
             make_records(folder, dataset, method, paths)
-    found = gather(
-        paths["cell"],
-        likelihood_paths=paths["likelihood"],
-        timing_paths=paths["timing"],
-        timed=STUDY.content["timed"],
-    )
+    found = gather(STUDY, paths)
     found.to_csv(folder / "scores.csv", index=False)
     return read_scores(folder / "scores.csv")
 
@@ -69,7 +65,7 @@ def make_records(folder, dataset, method, paths):
         checkpoint_folder=None, per_example_path=place / "rows.csv",
         trace_path=place / "trace.csv", cell_path=cell, cmll_of=STUDY.cmll_of(method, dataset),
     )  # fmt: skip
-    paths["cell"].append(cell)
+    paths["cells"].append(cell)
     compared = STUDY.content["likelihoods"]
     timed = compared["timed"] if STUDY.is_timed(dataset) else []
     if method in (*compared["methods"], *timed):
@@ -77,10 +73,10 @@ def make_records(folder, dataset, method, paths):
         settings = {**compared, "annealing": {"n_chains": 10, "n_steps": 10}}
         test = folder / "test.npz"
         compare_likelihoods(place / "models", test, settings, identity, seed=7, out=out)
-        paths["likelihood"].append(out)
+        paths["likelihoods"].append(out)
     if method in STUDY.content["timed"] and STUDY.is_timed(dataset):
         time_cell(cell, folder / "train.npz", {}, place / "time.json")
-        paths["timing"].append(place / "time.json")
+        paths["times"].append(place / "time.json")
 
 
 @pytest.mark.parametrize("product", STUDY.content["tables"], ids=lambda product: product["name"])
@@ -107,10 +103,9 @@ def test_every_figure_is_drawn(product, scores, published, tmp_path):
 
 def test_figure_2_has_every_series_and_says_what_is_not_available(scores, published, tmp_path):
     material = Material(STUDY, tidy_scores(scores), published, STUDY.labels(LABELS), tmp_path, {})
-    product = next(p for p in STUDY.content["figures"] if p["kind"] == "learning_curves")
-    figure = draw(material, product)
+    figure = draw_learning_curves(material)
     heads = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert heads == [series["head"] for series in product["series"]]
+    assert heads == [series.head for series in SERIES]
     titles = [ax.get_title(loc="left") for ax in figure.axes]
     assert titles[:3] == ["(a) Alarm", "(b) Traffic", "(c) Temperature"]
     assert titles[3:6] == ["(d) Msnbc", "(e) Adult", "(f) Minutes; ours below"]

@@ -8,7 +8,7 @@ import pytest
 from claim_cases import outcome
 from mnlearn.models.feature_tree import leaf_features
 from mnlearn_studies.report.claims import examples
-from mnlearn_studies.report.claims.lem_examples import figure_1_tree
+from mnlearn_studies.report.claims.examples import figure_1_tree
 from mnlearn_studies.report.claims.verdicts import CONTRADICTED, REPRODUCED
 
 

@@ -1,22 +1,32 @@
 """Worked examples of the papers: our code against the published numbers."""
 
-from collections.abc import Callable, Mapping
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+import networkx as nx
 import numpy as np
 
 from mnlearn.learning.conversion import Orders, to_markov_network
+from mnlearn.learning.lem.growth import Draft
 from mnlearn.models.dependency_network import DependencyNetwork, Trees, flat_trees, tree_network
+from mnlearn.models.feature_tree import ROOT, FeatureTree, leaf_features
 from mnlearn.models.features import features_of
+from mnlearn.models.grouped_variables import grouped_variables
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn_studies.report.claims.evidence import Entry, Evidence, Rule
-from mnlearn_studies.report.claims.lem_examples import figure_1
 from mnlearn_studies.report.claims.verdicts import CONTRADICTED, REPRODUCED, Outcome
 
 EXAMPLE_TOLERANCE = 1e-6
 # Number of variables in the example of rotations; the paper does not state it.
 ROTATED_VARIABLES = 15
+# The example of LEM: the pairs of variables whose conjunctions divide each side of x1 and x2;
+# variables from 0.
+_N_VARS = 6
+_FIRST = (0, 1)
+_BELOW = (((2, 3), (4, 5)), ((2, 4), (3, 5)))
 
 Literals = frozenset[tuple[int, int]]
 
@@ -136,6 +146,37 @@ def uniform() -> list[float]:
         found = _shares(list(range(k + 1)), k, 0.5, orders)
         shares.append(found.get(frozenset({(k, 1)}), 0.0))
     return shares
+
+
+def figure_1() -> list[float]:
+    """LEM, Figure 1: A-nodes of the feature tree, potential values of its junction tree."""
+    tree = figure_1_tree()
+    scopes = [
+        sorted({v for v, _ in itertools.chain(leaf.literals, *leaf.negated)})
+        for leaf in leaf_features(tree)
+    ]
+    return [float(tree.n_a_nodes), float(sum(2 ** len(c) for c in _cliques(scopes)))]
+
+
+def figure_1_tree() -> FeatureTree:
+    """Return the feature tree of Figure 1 (a)."""
+    draft = Draft()
+    half = [math.log(0.5)] * 2
+    top = draft.add_feature(ROOT, _both(_FIRST), half, [(), _both(_FIRST)])
+    for side, pairs in enumerate(_BELOW):
+        for pair in pairs:
+            draft.add_feature(top + side, _both(pair), half, [(), _both(pair)])
+    return draft.tree(grouped_variables(_N_VARS, ()), None)
+
+
+def _both(pair: tuple[int, int]) -> list[tuple[int, int]]:
+    return [(v, 1) for v in pair]
+
+
+def _cliques(scopes: list[list[int]]) -> Iterable[frozenset[int]]:
+    """Return the maximal cliques of a chordal graph that joins the variables of each scope."""
+    graph = nx.Graph(pair for scope in scopes for pair in itertools.combinations(scope, 2))
+    return nx.chordal_graph_cliques(nx.complete_to_chordal_graph(graph)[0])
 
 
 EXAMPLES: dict[str, Callable[[], list[float]]] = {
