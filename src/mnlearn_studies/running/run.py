@@ -81,10 +81,7 @@ def run_study(
         _check_recorded(name)
     chosen = {"recorded": recorded, "parts": parts}
     command = _snakemake_command(name, datasets, settings, mirror, **chosen)
-    plan = plan_of(name, datasets or configuration()["datasets"], recorded=recorded)
-    if again:
-        plan.ask_again(name)
-    wanted = [plan.path(record) for record in plan.missing(name)]
+    wanted = _wanted_records(name, datasets, again=again, recorded=recorded)
     mark_run()
     log = log_of(name)
     status = run_snakemake(command, run_folder(), name, log, wanted=wanted, verbose=verbose)
@@ -97,6 +94,14 @@ def run_study(
     for reason in dict.fromkeys(failed.values()):
         say(reason)
     return status
+
+
+def _wanted_records(name: str, datasets: list[str], *, again: bool, recorded: bool) -> list[Path]:
+    """Return the records that a run makes; current ones count as stale first if asked for again."""
+    plan = plan_of(name, datasets or configuration()["datasets"], recorded=recorded)
+    if again:
+        plan.ask_again(name)
+    return [plan.path(record) for record in plan.missing(name)]
 
 
 def log_of(name: str) -> Path:
