@@ -26,7 +26,7 @@ CALLS = {
     "sample of an estimator": lambda **seed: WIDE.sample(20, burn_in=2, **seed),
     "query": lambda **seed: LEARNED.query({"a": 1}, inference="gibbs", samples=40, **seed),
     "score": lambda **seed: (
-        mn.score(LEARNED, FRAME, "cmll", inference="gibbs", samples=9, **seed).mean
+        mn.score(LEARNED, FRAME, "cmll", folds=1, inference="gibbs", samples=9, **seed).mean
     ),
     "impute": lambda **seed: mn.impute(HOLES, iterations=1, **seed),
     "fit": lambda **seed: mn.Atomic(missing="impute", **seed).fit(HOLES).model_.weight,

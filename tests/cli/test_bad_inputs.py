@@ -123,7 +123,7 @@ def test_bad_files_are_refused(line, names):
         "convert d.csv.gz o.npz",
     ],
 )
-def test_an_option_sets_the_limit_of_expansion(line):
+def test_an_option_sets_the_limit_of_expansion(line, sketched):
     save_text(random_data(0), "d.csv.gz")
     size = len(gzip.decompress(Path("d.csv.gz").read_bytes()))
     refuse(f"{line} --max-expanded {(size - 1) / 1e9:.12f}", "--max-expanded raises the limit")
