@@ -127,29 +127,7 @@ class Place:
     study: str
     table: TableName
 
-    def source(self, method: str, quantity: str) -> Source:
-        """Return the source of a quantity of a method in the table."""
-        return Source(method, quantity, study=self.study, table=self.table)
-
-
-def source(spec: Mapping[str, Any], where: str) -> Source:
-    """Return the source that the keys method, quantity, variant, study, table describe.
-
-    Raises
-    ------
-    InputError
-        A key is missing; `where` names the place in the sentence.
-
-    """
-    needed = ["method", "quantity", *(["table"] if "study" in spec else [])]
-    for key in needed:
-        if key not in spec:
-            raise InputError(f"{where}: expected the key {key!r}.")
-    keys = ("method", "quantity", "variant", "study", "table")
-    return Source(**{key: str(spec[key]) for key in keys if key in spec})
-
-
-def lookup(published: pd.DataFrame, where: Source) -> dict[str, Number]:
+    def lookup(published: pd.DataFrame, where: Source) -> dict[str, Number]:
     """Return the published numbers of a source by dataset."""
     found = published[
         (published["study"] == where.study)
