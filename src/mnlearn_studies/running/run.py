@@ -55,10 +55,9 @@ def run_study(
         config.yaml or of the study, which are fetched where they are needed. See `Study.expand`.
     cores, profile : str or None
         See `_snakemake_settings`.
-    mirror : str or None
-        Folder or URL that has the benchmark data; that of config.yaml if not given.
-    parts : int, optional
-        Jobs that share out the learning of one cell.
+    mirror, parts : str or None, int or None
+        Folder or URL that has the benchmark data, and jobs that share out the learning of one cell;
+        those of config.yaml if not given.
     report, again, recorded, verbose : bool
         Write report.html; make records again that are current; use all records as they are and
         compute nothing; show all output of Snakemake.
@@ -79,24 +78,23 @@ def run_study(
     unlock()
     if recorded:
         _check_recorded(name)
-    chosen = {"recorded": recorded, "parts": parts}
-    command = _snakemake_command(name, datasets, settings, mirror, **chosen)
-    wanted = _wanted_records(name, datasets, again=again, recorded=recorded)
+    command = _snakemake_command(name, datasets, settings, mirror, recorded=recorded, parts=parts)
+    wanted, log = _wanted_records(name, datasets, again, recorded), log_of(name)
     mark_run()
-    log = log_of(name)
     status = run_snakemake(command, run_folder(), name, log, wanted=wanted, verbose=verbose)
     if status == 0 and report:
         status = _write_report(command, name)
     if status:
         say(f"the run did not finish; the output of Snakemake is in {log}")
-    if failed and status == 0:
-        raise InputError(" ".join(dict.fromkeys(failed.values())))
-    for reason in dict.fromkeys(failed.values()):
+    reasons = list(dict.fromkeys(failed.values()))
+    if reasons and status == 0:
+        raise InputError(" ".join(reasons))
+    for reason in reasons:
         say(reason)
     return status
 
 
-def _wanted_records(name: str, datasets: list[str], *, again: bool, recorded: bool) -> list[Path]:
+def _wanted_records(name: str, datasets: list[str], again: bool, recorded: bool) -> list[Path]:
     """Return the records that a run makes; current ones count as stale first if asked for again."""
     plan = plan_of(name, datasets or configuration()["datasets"], recorded=recorded)
     if again:
