@@ -127,7 +127,12 @@ class Place:
     study: str
     table: TableName
 
-    def lookup(published: pd.DataFrame, where: Source) -> dict[str, Number]:
+    def source(self, method: str, quantity: str) -> Source:
+        """Return the source of a quantity of a method in the table."""
+        return Source(method, quantity, study=self.study, table=self.table)
+
+
+def lookup(published: pd.DataFrame, where: Source) -> dict[str, Number]:
     """Return the published numbers of a source by dataset."""
     found = published[
         (published["study"] == where.study)
