@@ -59,8 +59,7 @@ def run_study(
         Folder or URL that has the benchmark data, and jobs that share out the learning of one cell;
         those of config.yaml if not given.
     report, again, recorded, verbose : bool
-        Write report.html; make records again that are current; use all records as they are and
-        compute nothing; show all output of Snakemake.
+        Write report.html; make current records again; use all records as they are; show all output.
 
     Raises
     ------
