@@ -9,6 +9,8 @@ from pathlib import Path
 
 import yaml
 
+from mnlearn.runtime.files import read_json
+
 ROOT = Path(__file__).parent.parent
 TINY = {
     "title": "Tiny",
@@ -54,66 +56,89 @@ TINY = {
 }
 
 
-class Tree:
-    """A copy of the checkout with the study `tiny`, and Snakemake in it."""
+# What Snakemake says if no job is left.
+NOTHING = "Nothing to be done"
 
-    def __init__(self, folder):
+
+class Tree:
+    """A copy of the checkout with the study `tiny`, in which its own code runs."""
+
+    def __init__(self, folder, study=TINY):
         self.folder = folder
+        self.results = folder / "results"
         for name in ("workflow", "src", "profiles"):
             shutil.copytree(
                 ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__")
             )
-        for name in ("Snakefile", "config.yaml"):
+        for name in ("Snakefile", "config.yaml", ".gitignore"):
             shutil.copy(ROOT / name, folder / name)
-        self.write_study(TINY)
+        self.write_study(study)
 
     def write_study(self, study):
         path = self.folder / "workflow/studies/tiny.yaml"
         path.write_text(yaml.safe_dump(study, sort_keys=False))
 
-    def environment(self):
-        return self.environment_of(self.folder)
+    def edit(self, name, old, new):
+        """Replace a text, which must be there, in a file of the tree."""
+        path = self.folder / name
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
 
-    @staticmethod
-    def environment_of(folder):
-        """Return the environment in which the code of a checkout is run."""
+    def environment(self, **more):
+        """Return the environment in which the code of the tree runs."""
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        return {**os.environ, "PYTHONPATH": str(folder / "src"), "PATH": path}
+        source = str(self.folder / "src")
+        return {**os.environ, "PYTHONPATH": source, "PATH": path, **more}
 
-    def command(self, *arguments, studies="[tiny]"):
-        return [
-            sys.executable, "-m", "snakemake", "--cores", "2",
-            "--config", f"studies={studies}", "--", *arguments,
-        ]  # fmt: skip
-
-    def mnlearn(self, *arguments, **more):
-        """Run the command `mnlearn` in the tree."""
-        command = [sys.executable, "-m", "mnlearn.cli", *arguments]
-        environment = {**self.environment(), **more}
+    def run(self, *command, **more):
+        """Run Python with some arguments in the tree."""
         return subprocess.run(
-            command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False
-        )
-
-    def run(self, *arguments, studies="[tiny]", flags=()):
-        command = self.command(*arguments, studies=studies)
-        command[3:3] = flags
-        return subprocess.run(
-            command, cwd=self.folder, env=self.environment(), capture_output=True, text=True,
-            check=False,
+            [sys.executable, *command], cwd=self.folder, env=self.environment(**more),
+            capture_output=True, text=True, check=False,
         )  # fmt: skip
 
-    def planned(self):
-        """Jobs that a run would do, as rule: number."""
-        return self.jobs_of(self.run(flags=["-n"]))
+    def mnlearn(self, *arguments, **more):
+        """Run the command `mnlearn`."""
+        return self.run("-m", "mnlearn.cli", *arguments, **more)
 
-    @staticmethod
-    def jobs_of(result):
-        """Jobs that a run did or planned, as rule: number."""
-        assert result.returncode == 0, result.stdout + result.stderr
-        table = re.findall(r"^(\w+) +(\d+)$", result.stdout + result.stderr, re.MULTILINE)
-        return {rule: int(n) for rule, n in table if rule not in ("total", "all")}
+    def snakemake(self, *arguments, config=("studies=[tiny]",), targets=()):
+        """Run Snakemake."""
+        options = ("--cores", "2", *arguments, "--config", *config)
+        return self.run("-m", "snakemake", *options, "--", *targets)
+
+    def study(self, *arguments, **more):
+        """Run the study without a report; return the jobs that were done, as rule: number."""
+        done = self.mnlearn("study", "tiny", "--no-report", *arguments, **more)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return jobs_of((self.results / "logs/tiny/run.log").read_text())
+
+    def planned(self, *arguments):
+        """Return the jobs that a run would do, as rule: number."""
+        done = self.snakemake("-n", *arguments)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return jobs_of(done.stdout + done.stderr)
+
+    def files(self, kind, place="triples/*"):
+        """Return the files of the records of a kind, whatever their recipes."""
+        return sorted((self.results / "tiny" / kind).glob(f"{place}@*"))
+
+    def record(self, kind, name, dataset="triples"):
+        """Return the content of a record, of which there is one version."""
+        (path,) = self.files(kind, f"{dataset}/{name}")
+        return read_json(path)
 
     def scores(self):
-        """What does not depend on the clock or on memory."""
-        lines = (self.folder / "results/tiny/scores.csv").read_text().splitlines()
-        return [x for x in lines if not re.search(r",(seconds_|mean_seconds_|peak_)", x)]
+        """Return the lines of the scores that do not depend on the clock or on memory."""
+        lines = (self.results / "tiny/scores.csv").read_text().splitlines()
+        return [line for line in lines if not re.search(r",(seconds_|mean_seconds_|peak_)", line)]
+
+
+def jobs_of(output):
+    """Return the jobs of each rule that Snakemake did or would do, by its own table."""
+    if NOTHING in output:
+        return {}
+    table = re.search(r"^Job stats:\n(.*?)^total ", output, re.MULTILINE | re.DOTALL)
+    assert table, output
+    counts = re.findall(r"^(\w+) +(\d+)$", table[1], re.MULTILINE)
+    return {rule: int(n) for rule, n in counts if rule != "all"}

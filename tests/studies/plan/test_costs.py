@@ -5,6 +5,7 @@ from collections import defaultdict
 
 import pytest
 
+from made_study import make_plan
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.plan.costs import (
     QUANTITIES,
@@ -16,9 +17,15 @@ from mnlearn_studies.plan.costs import (
     load_laws,
     n_products,
 )
-from mnlearn_studies.plan.planning import Plan, Record
-from mnlearn_studies.plan.resources import LEAST_MIB, LEAST_MINUTES, START_SECONDS, JobResources
-from mnlearn_studies.study.definition import Study
+from mnlearn_studies.plan.resources import (
+    LEAST_MIB,
+    LEAST_MINUTES,
+    START_SECONDS,
+    UNKNOWN_MIB,
+    UNKNOWN_MINUTES,
+    JobResources,
+)
+from mnlearn_studies.records.record import Record
 from workflow_tree import ROOT
 
 CONTENT = {
@@ -125,29 +132,24 @@ def test_a_fault_in_the_laws_is_named(tmp_path, text, message):
         load_laws(path)
 
 
-def resources(folder, content=CONTENT, **more):
-    plan = Plan(
-        studies={"s": Study("s", content)}, running=["s"], results=folder, seed=1, local={}, **more
-    )
-    return JobResources(plan, load_laws())
+def resources(folder, content=CONTENT):
+    return JobResources(make_plan(folder, content), load_laws())
 
 
-def test_longer_chains_come_first(tmp_path):
+def test_longer_chains_come_first_and_what_is_learned_is_scored_at_once(tmp_path):
     jobs = resources(tmp_path)
 
     def priority(kind, *names):
         return jobs.priority(Record(kind, "s", "grid", names))
 
+    models = [priority("models", method) for method in CONTENT["methods"]]
     assert priority("models", "trees") > priority("models", "weights")
-    assert jobs.dataset_priority("grid") > max(priority("models", m) for m in CONTENT["methods"])
-
-
-def test_what_is_learned_is_scored_at_once(tmp_path):
-    jobs = resources(tmp_path)
-    least = min(jobs.priority(Record("cells", "s", "grid", (m,))) for m in CONTENT["methods"])
-    models = [Record("models", "s", "grid", (m,)) for m in CONTENT["methods"]]
-    assert least > max(map(jobs.priority, models))
-    assert least > jobs.dataset_priority("grid")
+    for kind in ("data", "partitions"):
+        assert priority(kind) > max(models)
+    assert min(priority("cells", method) for method in CONTENT["methods"]) > priority("data")
+    assert priority("cells", "atomic") > max(models)
+    # What runs alone comes last.
+    assert priority("times", "atomic") < min(models)
 
 
 def test_a_larger_grid_takes_longer(tmp_path):
@@ -167,4 +169,4 @@ def test_what_jobs_ask_for(tmp_path):
     assert jobs.mib(large) > LEAST_MIB
     assert jobs.minutes(large) * 60 > 2 * jobs.seconds(large)
     unknown = Record("exports", "s", "grid", ("dtsl",))
-    assert (jobs.minutes(unknown), jobs.mib(unknown)) == (240, 4000)
+    assert (jobs.minutes(unknown), jobs.mib(unknown)) == (UNKNOWN_MINUTES, UNKNOWN_MIB)

@@ -45,8 +45,7 @@ def scores(tmp_path_factory):
     for dataset in SAMPLES:
         for method in STUDY.methods_on(dataset):
             make_records(folder, dataset, method, paths)
-    found = gather(STUDY, paths)
-    found.to_csv(folder / "scores.csv", index=False)
+    gather(STUDY, paths).to_csv(folder / "scores.csv", index=False)
     return read_scores(folder / "scores.csv")
 
 

@@ -1,11 +1,18 @@
 """The record of two methods that are compared test example by test example."""
 
+from pathlib import Path
+
 import pytest
 
-from command import refuse, succeed
+from made_study import make
+from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json, write_text
 
-PAIR = """pair --study s --dataset d --first a a.csv --second b b.csv --recipe '{"code": "x"}'"""
+
+def pair():
+    """Compare the scores of two methods."""
+    inputs = {"first": "a.csv", "second": "b.csv"}
+    return make("paired", "a-b.json", {"code": "x"}, method="a-b", inputs=inputs)
 
 
 @pytest.fixture(autouse=True)
@@ -17,8 +24,7 @@ def folder(tmp_path, monkeypatch):
 def test_two_examples_have_a_mean_difference_and_its_error():
     """The differences of pll are 2 and 1, first less second; cmll is of the first only."""
     write_text("a.csv", "pll,cmll\n-1,-7\n-4,-8\n")
-    succeed(f"{PAIR} --out a-b.json")
-    assert read_json("a-b.json") == {
+    assert read_json(pair()) == {
         "study": "s",
         "dataset": "d",
         "recipe": {"code": "x"},
@@ -42,4 +48,6 @@ def test_two_examples_have_a_mean_difference_and_its_error():
 def test_scores_that_are_no_numbers_are_refused(name, text, sentence):
     write_text("a.csv", "pll\n-1\n-4\n")
     write_text(name, text)
-    refuse(f"{PAIR} --out a-b.json", f"{name}: {sentence}")
+    with pytest.raises(InputError, match=f"{name}: {sentence}"):
+        pair()
+    assert not Path("a-b.json").exists()

@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
-from mnlearn_studies.plan.recipes import data_recipe
 
 from made_data import examples, write
+from made_study import make_plan
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.examples import load_dataset
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.drawn_samples import draw_sample
 from mnlearn_studies.datasets.prepare import check_dataset, prepare_dataset
 from mnlearn_studies.datasets.sample_names import Sample, base_of, parse_drawn
 from mnlearn_studies.plan.costs import Size, dataset_size
+from mnlearn_studies.records.record import Record
 
 
 def numbered(n):
@@ -84,10 +84,9 @@ def test_samples_that_cannot_be_taken_are_refused():
 def test_a_sample_is_prepared_like_a_dataset(tmp_path):
     name = "grid-n100-f1"
     splits = prepare_dataset(name, tmp_path, 20)
-    written = {split: load_dataset(tmp_path / name / f"{split}.npz") for split in splits}
-    assert [data.n_examples for data in written.values()] == [100, 500, 1000]
+    assert [data.n_examples for data in splits.values()] == [100, 500, 1000]
     whole = prepare_dataset("grid", tmp_path, 20)
-    assert np.array_equal(written["test"].rows, whole["test"].rows)
+    assert np.array_equal(splits["test"].rows, whole["test"].rows)
     own = write(tmp_path / "own.csv", "a=x,a=y,b\n" + "1,0,0\n0,1,1\n" * 20)
     local = {"train": str(own), "groups": "names"}
     train = prepare_dataset("mine-n10-f0", tmp_path, 20, local)["train"]
@@ -104,8 +103,11 @@ def test_what_a_study_knows_of_a_sample():
     ):
         check_dataset("traffic-n100-f1", {})
     assert dataset_size("nltcs-n100-f0") == Size(100, 16, 0.332)
-    recipes = [
-        data_recipe(f"grid-n{n}-f{f}", s, {}) for n, f, s in ((9, 0, 1), (9, 1, 1), (8, 0, 1))
-    ]
-    assert len({str(recipe) for recipe in [*recipes, data_recipe("grid-n9-f0", 2, {})]}) == 4
-    assert data_recipe("nltcs-n9-f0", 1, {})["base"] != data_recipe("kdd-n9-f0", 1, {})["base"]
+    drawn = [("grid-n9-f0", 1), ("grid-n9-f1", 1), ("grid-n8-f0", 1), ("grid-n9-f0", 2)]
+    assert len({str(recipe(*each)) for each in drawn}) == 4
+    assert recipe("nltcs-n9-f0")["base"] != recipe("kdd-n9-f0")["base"]
+
+
+def recipe(name, seed=1):
+    """Return the recipe of a dataset."""
+    return make_plan(None, {"datasets": []}, seed=seed).recipe(Record("data", "", name))

@@ -1,22 +1,20 @@
 """Divergence between circuits: estimates against enumeration, their errors, the record."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from command import refuse, succeed
 from made_circuits import N, grown
+from made_study import make, scores_of
 from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.models.circuit import product_of_marginals
 from mnlearn.models.io.formats import save_model
+from mnlearn.models.markov_network import markov_network
+from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json
-from mnlearn_studies.records.gather import gather
 from mnlearn_studies.records.kinds.divergences import N_SAMPLES, log_ratios
 from oracles import all_states
 
 SAMPLES = 4000
-COMMAND = "divergence --study s --dataset d --first acbn p.npz --second acmn q.npz --out kl.json"
 
 
 def log_distribution(circuit):
@@ -65,14 +63,19 @@ def models(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     circuits = grown(3)[0], grown(5)[0]
     for circuit, name in zip(circuits, "pq", strict=True):
-        save_model(circuit, f"{name}.npz")
+        save_model(circuit, f"{name}/chosen.npz")
     return circuits
+
+
+def diverge(out="kl.json", *, pair="acbn-acmn", second="q", seed=20, **more):
+    """Return the record of a divergence."""
+    inputs = {"first": "p/tuning.json", "second": f"{second}/tuning.json"}
+    return read_json(make("divergences", out, {"seed": seed}, method=pair, inputs=inputs, **more))
 
 
 def test_the_record_has_the_estimate_and_the_sizes_of_both(models):
     p, q = models
-    succeed(f"{COMMAND} --seed 7")
-    record = read_json("kl.json")
+    record = diverge(seed=7)
     kl, deviation = enumerated(p, q)
     assert record["kl"]["mean"] == pytest.approx(kl, abs=4 * deviation / np.sqrt(N_SAMPLES))
     assert record["kl"]["stderr"] == pytest.approx(deviation / np.sqrt(N_SAMPLES), rel=0.25)
@@ -81,21 +84,16 @@ def test_the_record_has_the_estimate_and_the_sizes_of_both(models):
         "acmn": {"n_nodes": q.n_nodes, "n_edges": q.n_edges},
     }
     assert (record["n_samples"], record["seed"]) == (N_SAMPLES, 7)
-    first = record["kl"]
-    succeed(f"{COMMAND} --seed 7 --threads 2")
-    assert read_json("kl.json")["kl"] == first
-    succeed(f"{COMMAND} --seed 8")
-    assert read_json("kl.json")["kl"] != first
+    assert diverge(seed=7, threads=2)["kl"] == record["kl"]
+    assert diverge(seed=8)["kl"] != record["kl"]
 
 
 def test_divergences_are_gathered_once_each(models):
-    succeed(f"{COMMAND}")
-    again = COMMAND.replace("acmn", "ltm").replace("kl.json", "other.json")
-    succeed(f"{again}")
-    scores = gather(divergence_paths=["kl.json", "other.json"])
+    record = diverge()
+    diverge("other.json", pair="acbn-ltm")
+    scores = scores_of(divergences=["kl.json", "other.json"])
     assert scores["quantity"].tolist() == ["kl_to_acmn", "n_nodes", "kl_to_ltm"]
     assert set(scores["method"]) == {"acbn"}
-    record = read_json("kl.json")
     of = scores.set_index("quantity")
     assert of.loc["kl_to_acmn", "value"] == record["kl"]["mean"]
     assert of.loc["kl_to_acmn", "stderr"] == record["kl"]["stderr"]
@@ -104,10 +102,13 @@ def test_divergences_are_gathered_once_each(models):
 
 def test_what_has_no_finite_divergence_is_refused(models):
     circuit, features = grown(3)
-    save_model(replace(circuit, features=features), "m.mn")
-    refuse(COMMAND.replace("q.npz", "m.mn"), "m.mn: expected a circuit")
-    save_model(product_of_marginals(np.full(N + 1, 0.5)), "wide.npz")
-    refuse(COMMAND.replace("q.npz", "wide.npz"), f"expected {N} variables, got {N + 1}")
     weight = np.where(np.arange(len(circuit.weight)) == 1, -np.inf, circuit.weight)
-    save_model(circuit.with_parameters(weight), "zero.npz")
-    refuse(COMMAND.replace("q.npz", "zero.npz"), "the divergence is infinite")
+    network = markov_network(N, features, np.ones(len(features)))
+    for name, other, message in (
+        ("network", network, "network/chosen.npz: expected a circuit"),
+        ("wide", product_of_marginals(np.full(N + 1, 0.5)), f"expected {N} variables, got {N + 1}"),
+        ("zero", circuit.with_parameters(weight), "the divergence is infinite"),
+    ):
+        save_model(other, f"{name}/chosen.npz")
+        with pytest.raises(InputError, match=message):
+            diverge(second=name)

@@ -1,56 +1,70 @@
 """Queries of growing shares of the variables: which, how they are answered, how they are drawn."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from command import refuse, succeed
 from made_circuits import N, grown
-from mnlearn.data.dataset import merge_rows
+from made_study import make, scores_of
+from mnlearn.data.dataset import load_npz, merge_rows
 from mnlearn.inference.circuits.evaluation import UNKNOWN, RowEvaluator
 from mnlearn.inference.circuits.exact import log_value
-from mnlearn.models.io.formats import save_model
+from mnlearn.models.io.formats import load_model, save_model
+from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json, write_json
-from mnlearn_studies.records.gather import gather
 from mnlearn_studies.records.kinds import curves
+from mnlearn_studies.records.kinds.queries import draw_queries
 from oracles import all_states
 
-CURVE = "query-curve c.npz --study acmn --label acmn --dataset d --test t.npz --queries q.npz"
+EXACT = {"method": "exact"}
+
+
+def draw(out="q.npz", n=25, *, data="t.npz", dataset="d", seed=4):
+    """Draw queries; return them and the places of their examples."""
+    draw_queries(load_npz(data), dataset, n, seed, path=Path(out))
+    with np.load(out) as arrays:
+        return arrays["rank"], arrays["example"]
+
+
+def curve(*percentages, model="c", queries="q.npz", out="curve.json", threads=1, **recipe):
+    """Return the record of a curve."""
+    inputs = {"models": f"{model}/tuning.json", "queries": queries, "test": "t.npz"}
+    asked = {"percentages": percentages, "inference": None, "beliefs": None, "n_sampled": None}
+    whole = {**asked, "seed": 20, **recipe}
+    out = make("curves", out, whole, method="acmn", inputs=inputs, threads=threads)
+    return read_json(out)
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
+    """A circuit `c`, a network `m` of the same distribution, test data and queries."""
     monkeypatch.chdir(tmp_path)
-    circuit, _ = grown(3)
-    save_model(circuit, "c.npz")
-    rng = np.random.default_rng(0)
-    merge_rows(rng.integers(0, 2, (40, N))).save("t.npz")
-    succeed("queries t.npz --dataset d --examples 25 --seed 4 --out q.npz")
+    circuit, features = grown(3)
+    save_model(circuit, "c/chosen.npz")
+    save_model(replace(circuit, features=features), "m.mn")
+    save_model(load_model("m.mn"), "m/chosen.npz")
+    merge_rows(np.random.default_rng(0).integers(0, 2, (40, N))).save("t.npz")
+    draw()
     return circuit
 
 
 def test_queries_nest_and_depend_on_the_seed_alone(folder):
-    with np.load("q.npz") as arrays:
-        rank, example = arrays["rank"], arrays["example"]
+    rank, example = draw()
     assert rank.shape == (25, N)
     assert (np.sort(rank, axis=1) == np.arange(N)).all()
     assert len(np.unique(example)) == 25
-    succeed("queries t.npz --dataset d --examples 10 --seed 4 --out first.npz")
-    with np.load("first.npz") as arrays:
-        np.testing.assert_array_equal(arrays["rank"], rank[:10])
-        np.testing.assert_array_equal(arrays["example"], example[:10])
-    succeed("queries t.npz --dataset d --examples 25 --seed 4 --out again.npz")
-    with np.load("again.npz") as arrays:
-        np.testing.assert_array_equal(arrays["rank"], rank)
-    succeed("queries t.npz --dataset e --examples 25 --seed 4 --out other.npz")
-    with np.load("other.npz") as arrays:
-        assert (arrays["rank"] != rank).any()
+    fewer_ranks, fewer_examples = draw("first.npz", 10)
+    np.testing.assert_array_equal(fewer_ranks, rank[:10])
+    np.testing.assert_array_equal(fewer_examples, example[:10])
+    np.testing.assert_array_equal(draw("again.npz")[0], rank)
+    assert (draw("other.npz", dataset="e")[0] != rank).any()
+    assert (draw("other.npz", seed=5)[0] != rank).any()
 
 
 def test_answers_are_those_of_enumeration(folder):
-    succeed(f"{CURVE} --percentages [20,50,100] --out curve.json")
-    points = read_json("curve.json")["points"]
+    points = curve(20, 50, 100)["points"]
     p = np.exp(log_value(folder, all_states(N)))
     p /= p.sum()
     with np.load("q.npz") as queries, np.load("t.npz") as test:
@@ -75,17 +89,10 @@ def test_answers_are_those_of_enumeration(folder):
 
 
 def test_networks_answer_the_same_queries_by_enumeration_and_by_sampling(folder):
-    circuit, features = grown(3)
-    save_model(replace(circuit, features=features), "m.mn")
-    line = CURVE.replace("c.npz", "m.mn").replace("--label acmn", "--label gssl")
-    percentages = "--percentages [20,50,100]"
-    succeed(f"{CURVE} {percentages} --out circuit.json")
-    succeed(f'{line} {percentages} --inference \'{{"method": "exact"}}\' --out exact.json')
-    sampled = f"{line} {percentages} --inference '{{\"samples\": 4000}}' --seed 3 --out"
-    succeed(f"{sampled} gibbs.json")
-    succeed(f"{sampled} again.json --threads 2")
-    expected, exact = read_json("circuit.json"), read_json("exact.json")
-    gibbs, again = read_json("gibbs.json"), read_json("again.json")
+    samples = {"model": "m", "inference": {"samples": 4000}, "seed": 3}
+    expected, exact = curve(20, 50, 100), curve(20, 50, 100, model="m", inference=EXACT)
+    again = curve(20, 50, 100, **samples, threads=2)
+    gibbs = curve(20, 50, 100, **samples)
     assert gibbs["inference"] == {"method": "gibbs", "burn_in": 100, "samples": 4000}
     for points in zip(*(r["points"] for r in (expected, exact, gibbs, again)), strict=True):
         cmll = [point["cmll"]["mean"] for point in points]
@@ -93,35 +100,25 @@ def test_networks_answer_the_same_queries_by_enumeration_and_by_sampling(folder)
         assert cmll[2] == pytest.approx(cmll[0], abs=0.02)
         assert cmll[3] == cmll[2]
         assert ["cll" in point for point in points] == [True, False, False, False]
-    scores = gather([], curve_paths=["gibbs.json"])
-    shares = (20, 50, 100)
-    assert set(scores["quantity"]) == {f"{q}_q{p}" for q in ("cmll", "seconds") for p in shares}
+    quantities = set(scores_of(curves=["curve.json"])["quantity"])
+    assert quantities == {f"{q}_q{p}" for q in ("cmll", "seconds") for p in (20, 50, 100)}
 
 
 def test_samples_of_a_curve_depend_on_the_seed(folder):
-    circuit, features = grown(3)
-    save_model(replace(circuit, features=features), "m.mn")
-    line = CURVE.replace("c.npz", "m.mn")
-    sampled = f"{line} --percentages [50] --inference '{{\"samples\": 20}}' --out o.json --seed"
-    found = {}
-    for seed in (3, 4):
-        succeed(f"{sampled} {seed}")
-        record = read_json("o.json")
-        # A record names the seed that was derived for it.
-        found[record["seed"]] = record["points"][0]["cmll"]["mean"]
-    assert len(found) == len(set(found.values())) == 2
+    records = [curve(50, model="m", inference={"samples": 20}, seed=seed) for seed in (3, 4)]
+    # A record names the seed that was derived for it.
+    assert records[0]["seed"] != records[1]["seed"]
+    means = [record["points"][0]["cmll"]["mean"] for record in records]
+    assert means[0] != means[1]
 
 
 def test_models_that_sample_answer_the_first_queries_and_circuits_all(folder):
-    circuit, features = grown(3)
-    save_model(replace(circuit, features=features), "m.mn")
-    succeed(f"{CURVE} --percentages [50] --sampled 10 --out circuit.json")
-    line = CURVE.replace("c.npz", "m.mn").replace("--label acmn", "--label gssl")
-    exact = '--percentages [50] --inference \'{"method": "exact"}\''
-    succeed(f"{line} {exact} --sampled 10 --out network.json")
-    succeed("queries t.npz --dataset d --examples 10 --seed 4 --out q.npz")
-    succeed(f"{CURVE} --percentages [50] --out ten.json")
-    records = [read_json(f"{name}.json") for name in ("circuit", "network", "ten")]
+    records = [
+        curve(50, n_sampled=10, out="circuit.json"),
+        curve(50, n_sampled=10, model="m", inference=EXACT),
+    ]
+    draw("ten.npz", 10)
+    records.append(curve(50, queries="ten.npz"))
     assert [record["n_queries"] for record in records] == [25, 10, 10]
     of_circuit, of_network, of_ten = (record["points"][0] for record in records)
     assert of_circuit["cmll_sampled"] == pytest.approx(of_ten["cmll"], abs=1e-12)
@@ -132,30 +129,30 @@ def test_models_that_sample_answer_the_first_queries_and_circuits_all(folder):
     assert of_circuit["cll"] != of_circuit["cll_sampled"]
     assert "cmll_sampled" not in of_ten
     assert "cll_sampled" not in {**of_ten, **of_network}
-    quantities = set(gather([], curve_paths=["circuit.json"])["quantity"])
+    quantities = set(scores_of(curves=["circuit.json"])["quantity"])
     assert {"cll_sampled_q50", "cmll_sampled_q50"} <= quantities
 
 
-def test_faults_of_queries(folder, tmp_path):
-    refuse(f"{CURVE} --percentages [0] --out o.json", "whole numbers from 1 to 100")
-    refuse(f"{CURVE} --percentages 5x --out o.json", "is not JSON")
+def test_faults_of_queries(folder):
     merge_rows(np.eye(4, dtype=np.uint8)).save("other.npz")
-    succeed("queries other.npz --dataset d --examples 2 --out q4.npz")
-    line = CURVE.replace("q.npz", "q4.npz")
-    refuse(f"{line} --percentages [10] --out o.json", f"expected queries of {N} variables")
-    refuse(f"{CURVE} --percentages [10] --inference 3 --out o.json", "--inference")
+    draw("q4.npz", 2, data="other.npz")
+    with pytest.raises(InputError, match=f"expected queries of {N} variables"):
+        curve(10, queries="q4.npz")
+    assert not Path("curve.json").exists()
 
 
-def test_curves_are_gathered(folder):
-    succeed(f"{CURVE} --percentages [50] --out curve.json")
-    succeed("fit atomic --train t.npz --out m.npz")
-
-    scores = gather([], curve_paths=["curve.json"]).set_index("quantity")
-    point = read_json("curve.json")["points"][0]
+def test_curves_are_gathered_with_and_without_a_time_of_single_queries(folder):
+    record = curve(50)
+    (point,) = record["points"]
+    scores = scores_of(curves=["curve.json"]).set_index("quantity")
     assert scores.loc["cll_q50", "value"] == point["cll"]["mean"]
     assert scores.loc["cmll_q50", "stderr"] == point["cmll"]["stderr"]
     assert scores.loc["seconds_q50", "value"] == point["seconds_per_query"]
     assert scores.loc["seconds_single_q50", "value"] == point["seconds_single_per_query"] > 0
+    del point["seconds_single_per_query"]
+    write_json("curve.json", record)
+    quantities = scores_of(curves=["curve.json"])["quantity"].tolist()
+    assert quantities == ["cll_q50", "cmll_q50", "seconds_q50"]
 
 
 def test_single_queries_are_timed_one_at_a_time_on_the_first_of_them(folder, monkeypatch):
@@ -164,8 +161,7 @@ def test_single_queries_are_timed_one_at_a_time_on_the_first_of_them(folder, mon
     monkeypatch.setattr(
         RowEvaluator, "conditionals", lambda self, row: asked.append(row.copy()) or (0.0, None)
     )
-    succeed(f"{CURVE} --percentages [50] --out curve.json")
-    assert read_json("curve.json")["n_queries_single"] == 10
+    assert curve(50)["n_queries_single"] == 10
     with np.load("q.npz") as queries:
         unknown = queries["rank"][:10] < 3
     # The first query is answered once before, so that compilation is not timed.
@@ -173,34 +169,20 @@ def test_single_queries_are_timed_one_at_a_time_on_the_first_of_them(folder, mon
     np.testing.assert_array_equal(np.array(asked[1:]) == UNKNOWN, unknown)
 
 
-def test_records_without_a_time_of_single_queries_are_gathered(folder):
-    succeed(f"{CURVE} --percentages [50] --out curve.json")
-    record = read_json("curve.json")
-    del record["points"][0]["seconds_single_per_query"]
-    write_json("curve.json", record)
-    quantities = gather([], curve_paths=["curve.json"])["quantity"].tolist()
-    assert quantities == ["cll_q50", "cmll_q50", "seconds_q50"]
-
-
 def test_networks_also_answer_by_belief_propagation(folder):
-    circuit, features = grown(3)
-    save_model(replace(circuit, features=features), "m.mn")
-    line = CURVE.replace("c.npz", "m.mn").replace("--label acmn", "--label gssl")
-    exact = '--inference \'{"method": "exact"}\' --percentages [20,60] --beliefs'
-    succeed(f"{line} {exact} --sampled 10 --out network.json")
-    one, several = read_json("network.json")["points"]
+    asked = {"model": "m", "inference": EXACT, "n_sampled": 10, "beliefs": True}
+    one, several = curve(20, 60, **asked)["points"]
     # With one query variable there is nothing to propagate.
     assert one["cmll_beliefs"]["mean"] == pytest.approx(one["cmll"]["mean"], abs=1e-4)
     assert one["converged_beliefs"] == 1
     assert several["cmll_beliefs"]["mean"] != several["cmll"]["mean"]
     assert several["cmll_beliefs"]["mean"] == pytest.approx(several["cmll"]["mean"], abs=0.3)
-    quantities = set(gather([], curve_paths=["network.json"])["quantity"])
+    quantities = set(scores_of(curves=["curve.json"])["quantity"])
     names = ("cmll_beliefs", "seconds_beliefs", "converged_beliefs")
     assert {f"{name}_q20" for name in names} <= quantities
-    succeed(f"{line} {exact} --sampled 10 --threads 2 --out again.json")
-    assert read_json("again.json")["points"][1]["cmll_beliefs"] == several["cmll_beliefs"]
-    succeed(f"{CURVE} --percentages [50] --beliefs --out circuit.json")
-    assert "cmll_beliefs" not in read_json("circuit.json")["points"][0]
+    again = curve(20, 60, **asked, threads=2)["points"]
+    assert again[1]["cmll_beliefs"] == several["cmll_beliefs"]
+    assert "cmll_beliefs" not in curve(50, beliefs=True)["points"][0]
 
 
 @pytest.mark.parametrize(
@@ -217,4 +199,5 @@ def test_networks_also_answer_by_belief_propagation(folder):
 def test_damaged_queries_are_refused(folder, change, problem):
     with np.load("q.npz") as arrays:
         np.savez("q.npz", **{**arrays, **change})
-    refuse(f"{CURVE} --percentages [20] --out curve.json", f"q.npz: {problem}")
+    with pytest.raises(InputError, match=f"q.npz: {problem}"):
+        curve(20)

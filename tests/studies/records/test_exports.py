@@ -5,20 +5,24 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from command import refuse, succeed
 from made_circuits import N, grown
+from made_study import make, scores_of
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.exact import log_value
 from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import save_model
 from mnlearn.models.markov_network import markov_network
+from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json
 from mnlearn.runtime.provenance import provenance
-from mnlearn_studies.records.gather import gather
 from mnlearn_studies.records.kinds import exports
 from oracles import all_states
 
-CHECK = "check-exports c.npz --study acmn --label acmn --dataset d --test t.npz --out e.json"
+
+def check(*forms):
+    """Return the record of a model in other forms."""
+    inputs = {"models": "c/tuning.json", "test": "t.npz"}
+    return read_json(make("exports", "e.json", {"forms": forms}, method="acmn", inputs=inputs))
 
 
 @pytest.fixture
@@ -26,21 +30,20 @@ def circuit(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     circuit, features = grown(3)
     circuit = replace(circuit, features=features)
-    save_model(circuit, "c.npz")
+    save_model(circuit, "c/chosen.npz")
     merge_rows(np.repeat(all_states(N), 2, axis=0)).save("t.npz")
     return circuit
 
 
 def test_circuits_and_networks_come_back_with_the_same_scores(circuit):
-    succeed(f"{CHECK} --form ac --form mn")
-    record = read_json("e.json")
+    record = check("ac", "mn")
     assert set(record["forms"]) == {"ac", "mn"}
     assert record["n_test"] == 2 * 2**N
     assert record["scored_by"].keys() == provenance().keys()
     for form in record["forms"].values():
         assert form["bytes"] > 100
         assert form["largest_difference"] < 1e-12
-    scores = gather([], export_paths=["e.json"]).set_index("quantity")
+    scores = scores_of(exports=["e.json"]).set_index("quantity")
     assert set(scores.index) == {"export_ac", "export_mn"}
     assert scores.loc["export_ac", "value"] == record["forms"]["ac"]["largest_difference"]
     assert scores.loc["export_mn", "method"] == "acmn"
@@ -50,7 +53,7 @@ def test_circuits_and_networks_come_back_with_the_same_scores(circuit):
 def test_a_form_that_loses_something_is_found_out(circuit, monkeypatch, form):
     other = circuit.with_parameters(np.round(circuit.weight, 1))
     monkeypatch.setattr(exports, "save_model", lambda model, path: save_model(other, path))
-    succeed(f"{CHECK} --form {form}")
+    found = check(form)["forms"][form]["largest_difference"]
     states = all_states(N)
     p, q = log_value(circuit, states), log_value(other, states)
     if form == "ac":
@@ -58,7 +61,6 @@ def test_a_form_that_loses_something_is_found_out(circuit, monkeypatch, form):
     else:
         expected = np.abs(q - p - (q - p).mean()).max()
     assert expected > 0.01
-    found = read_json("e.json")["forms"][form]["largest_difference"]
     assert found == pytest.approx(expected)
 
 
@@ -80,11 +82,15 @@ def test_a_network_is_compared_on_all_rows_up_to_the_last(monkeypatch, tmp_path)
 
 
 def test_faults_of_exports(circuit, tmp_path):
-    refuse(f"{CHECK} --form bn", "not known to be those of CPDs")
-    refuse(f"{CHECK} --form xyz", "expected a model file that ends in")
+    def refused(form, message):
+        with pytest.raises(InputError, match=message):
+            check(form)
+
+    refused("bn", "not known to be those of CPDs")
+    refused("xyz", "expected a model file that ends in")
     merge_rows(np.eye(4, dtype=np.uint8)).save("t.npz")
-    refuse(f"{CHECK} --form ac", f"expected {N} variables")
+    refused("ac", f"expected {N} variables")
     # A network of fewer variables would score the first of the columns.
-    save_model(markov_network(2, features_of([[(0, 1)]]), np.ones(1)), "c.npz")
-    refuse(f"{CHECK} --form mn", "expected 2 variables")
+    save_model(markov_network(2, features_of([[(0, 1)]]), np.ones(1)), "c/chosen.npz")
+    refused("mn", "expected 2 variables")
     assert not (tmp_path / "e.json").exists()

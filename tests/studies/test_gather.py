@@ -2,7 +2,7 @@
 
 import json
 
-from mnlearn_studies.records.gather import gather
+from made_study import scores_of
 
 SCORES = {
     "pll": {"mean": -1.5, "stderr": 0.25},
@@ -27,7 +27,8 @@ def write_cell(folder, method, variants):
         **HEAD, **FILES, "method": method, "learner": method, "variants": entries,
         "seconds_tuning": 8.0, "peak_memory_mib_learn": 30, "peak_memory_mib_score": 20,
     }  # fmt: skip
-    path = folder / f"{method}.json"
+    path = folder / f"cells/d/{method}@0.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(record))
     return path
 
@@ -65,14 +66,14 @@ s,d,dtsl,,seconds_learn_and_files,16.75,
 
 
 def test_seconds_of_a_timed_method_are_those_of_its_timing(tmp_path):
-    """Of the trace, the points of the last stage count."""
+    """Of the grid points beside a cell, those of the last stage count."""
     cells = [write_cell(tmp_path, "atomic", [""]), write_cell(tmp_path, "dtsl", ["", "prune-5"])]
     timing = tmp_path / "timing.json"
     timing.write_text(json.dumps({**HEAD, **FILES, "method": "dtsl", "seconds": {"structure": 16}}))
-    trace = tmp_path / "d" / "dtsl.csv"
-    trace.parent.mkdir()
+    trace = tmp_path / "tuning/d/dtsl@0.csv"
+    trace.parent.mkdir(parents=True)
     trace.write_text(
         "stage,feature_mode,seconds_weights\n0,prune-5,100\n1,prune-5,2\n1,nonzero,7\n1,prune-5,4\n"
     )
-    found = gather(cells, timing_paths=[timing], trace_paths=[trace], timed=["dtsl"])
-    assert found.to_csv(index=False) == EXPECTED
+    scores = scores_of({"datasets": ["d"], "timed": ["dtsl"]}, cells=cells, times=[timing])
+    assert scores.to_csv(index=False) == EXPECTED

@@ -1,17 +1,17 @@
 """Log-likelihoods with approximate partition functions, and timed queries, of cells."""
 
-import json
-
 import numpy as np
 import pytest
 
-from command import refuse, succeed
+from made_study import make, scores_of
 from mnlearn.data.dataset import load_npz
 from mnlearn.inference.settings import Inference
 from mnlearn.models.io.native import read_npz
+from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json
 from mnlearn.scoring.any_model import approximate_ll, ll
-from mnlearn_studies.records.gather import gather
+from mnlearn_studies.datasets.embedded import load_embedded
+from mnlearn_studies.records import learn
 
 GRIDS = {
     "l1": {"merge": ["or", "and"], "lambda": [5, 20]},
@@ -23,32 +23,38 @@ SETTINGS = {
     "annealing": {"n_chains": 200, "n_steps": 200},
     "queries": {"examples": 10, "percentage": 50},
 }
-COMMAND = "likelihoods models/{0} --study s --label {0} --dataset triples --test test.npz --seed 3"
+
+
+def compare(folder, method, out, *, seed=3, settings=SETTINGS, models="models", **more):
+    """Return the record of the likelihoods of a cell."""
+    inputs = {"models": str(folder / models / method / "tuning.json")}
+    inputs["test"] = str(folder / "test.npz")
+    recipe = {"settings": settings, "seed": seed}
+    out = make("likelihoods", folder / out, recipe, method=method, inputs=inputs, **more)
+    return read_json(out)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Models of three kinds, learned from samples of a network of 12 variables."""
     path = tmp_path_factory.mktemp("likelihoods")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(path)
-        succeed("prepare triples --folder data --seed 5")
-        (path / "test.npz").write_bytes((path / "data/triples/test.npz").read_bytes())
-        for method, grid in GRIDS.items():
-            files = "--train data/triples/train.npz --valid data/triples/valid.npz"
-            succeed(
-                f"tune {method} --study s --label {method} --dataset triples {files} "
-                f"--models models/{method} --threads 1 --grid",
-                json.dumps(grid),
-            )
-            line = COMMAND.format(method)
-            succeed(f"{line} --out {method}.json --threads 1 --settings", json.dumps(SETTINGS))
+    files = {split: str(path / f"{split}.npz") for split in ("train", "valid", "test")}
+    for data, file in zip(load_embedded("triples", 5), files.values(), strict=True):
+        data.save(file)
+    # Times do not matter here, so that no kernel has to be warmed up.
+    patch = pytest.MonkeyPatch()
+    patch.setattr(learn, "warm_up", lambda *_: None)
+    for method, grid in GRIDS.items():
+        recipe = {"learner": method, "grid": grid, "criterion": {}}
+        out = path / "models" / method / "tuning.json"
+        make("models", out, recipe, method=method, inputs=files, seed=20)
+        compare(path, method, f"{method}.json")
+    patch.undo()
     return path
 
 
-def test_networks_are_scored_by_both_estimates(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    test, record = load_npz("test.npz"), read_json("l1.json")
+def test_networks_are_scored_by_both_estimates(folder):
+    test, record = load_npz(folder / "test.npz"), read_json(folder / "l1.json")
     assert set(record["variants"]) == {"", "or", "and"}
     for name, entry in record["variants"].items():
         network = read_npz(folder / "models/l1" / f"{name or 'chosen'}.npz")
@@ -63,44 +69,32 @@ def test_networks_are_scored_by_both_estimates(folder, monkeypatch):
         assert entry["numbers"]["converged_beliefs"] == beliefs.converged
 
 
-def test_the_samples_do_not_depend_on_threads(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    settings = json.dumps(SETTINGS)
-    succeed(f"{COMMAND.format('l1')} --out again.json --threads 2 --settings", settings)
-    first, again = read_json("l1.json"), read_json("again.json")
+def test_the_samples_depend_on_the_seed_and_not_on_threads(folder):
+    first, again = read_json(folder / "l1.json"), compare(folder, "l1", "again.json", threads=2)
     for name, entry in first["variants"].items():
         assert again["variants"][name]["scores"] == entry["scores"]
+    settings = {**SETTINGS, "annealing": {"n_chains": 4, "n_steps": 4}}
+    records = [compare(folder, "l1", "seed.json", seed=n, settings=settings) for n in (3, 4)]
+    means = [each["variants"][""]["scores"]["ll_annealed"]["mean"] for each in records]
+    assert means[0] != means[1]
 
 
-def test_annealed_estimates_depend_on_the_seed(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    settings = json.dumps({**SETTINGS, "annealing": {"n_chains": 4, "n_steps": 4}})
-    found = set()
-    for seed in (3, 4):
-        line = COMMAND.format("l1").replace("--seed 3", f"--seed {seed}")
-        succeed(f"{line} --out seed.json --settings", settings)
-        scores = read_json("seed.json")["variants"][""]["scores"]
-        found.add(scores["ll_annealed"]["mean"])
-    assert len(found) == 2
-
-
-def test_queries_of_exact_models_are_timed(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    tree, record = read_npz(folder / "models/lem/chosen.npz"), read_json("lem.json")
+def test_queries_of_exact_models_are_timed(folder):
+    tree, record = read_npz(folder / "models/lem/chosen.npz"), read_json(folder / "lem.json")
     assert set(record["variants"]) == {""}
     numbers = record["variants"][""]["numbers"]
     assert 0 < numbers["milliseconds_single_query"] < 1000
-    assert numbers["n_test"] == load_npz("test.npz").n_examples
+    assert numbers["n_test"] == load_npz(folder / "test.npz").n_examples
     # Each leaf is one conjunction or several, over the same variables.
     lengths = tree.to_markov_network().features.length
     assert numbers["treewidth_at_least"] >= lengths.max() - 1
-    other = read_json("chow_liu.json")["variants"][""]["numbers"]
+    other = read_json(folder / "chow_liu.json")["variants"][""]["numbers"]
     assert "treewidth_at_least" not in other
     assert other["n_circuit_edges"] == read_npz(folder / "models/chow_liu/chosen.npz").n_edges
 
 
 def test_likelihoods_are_gathered(folder):
-    scores = gather(likelihood_paths=[folder / "l1.json", folder / "lem.json"])
+    scores = scores_of(likelihoods=[folder / "l1.json", folder / "lem.json"])
     of = scores.set_index(["method", "variant", "quantity"])["value"]
     record = read_json(folder / "l1.json")
     entry = record["variants"]["and"]
@@ -112,12 +106,12 @@ def test_likelihoods_are_gathered(folder):
     assert np.isfinite(scores["value"].astype(float)).all()
 
 
-def test_settings_and_models_that_do_not_fit_are_refused(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    line = f"{COMMAND.format('l1')} --out none.json --settings"
-    refuse(f"{line} '{{}}'", "settings: expected the key 'beliefs'")
-    refuse(f"{line} []", "--settings: expected a JSON object")
-    settings = json.dumps({**SETTINGS, "annealing": {"n_chains": 1}})
-    refuse(f"{line} '{settings}'", "expected at least 2 chains")
-    missing = line.replace("models/l1", "models")
-    refuse(f"{missing} '{json.dumps(SETTINGS)}'", "tuning.json")
+def test_settings_and_models_that_do_not_fit_are_refused(folder):
+    few = {**SETTINGS, "annealing": {"n_chains": 1}}
+    for more, message in (
+        ({"settings": {}}, "settings: expected the key 'beliefs'"),
+        ({"settings": few}, "expected at least 2 chains"),
+        ({"models": "none"}, "tuning.json: no such file"),
+    ):
+        with pytest.raises(InputError, match=message):
+            compare(folder, "l1", "none.json", **more)

@@ -4,9 +4,9 @@ import pandas as pd
 import pytest
 import yaml
 
+from made_study import make_plan
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.sample_names import Sample, base_of, parse_sample
-from mnlearn_studies.plan.planning import Plan
 from mnlearn_studies.records.gather import COLUMNS
 from mnlearn_studies.study.definition import Study, load_study
 from mnlearn_studies.study.fold_means import mean_over_folds
@@ -126,18 +126,17 @@ def test_faults_in_samples_are_named(load, change, place):
 
 
 def test_what_a_run_makes_of_samples(load, tmp_path):
-    whole = {"running": ["s"], "results": tmp_path, "seed": 1, "local": {"a": {"train": "x"}}}
-    study = load({**SAMPLED, "datasets": ["a"]})
-    plan = Plan(studies={"s": study}, **whole)
-    found = {kind: plan.records("s", kind) for kind in ("cells", "times", "likelihoods")}
-    assert [record.dataset for record in found["times"]] == ["a-n100-f0"]
-    assert len(found["cells"]) == 4 + 2
-    assert [record.names[0] for record in found["likelihoods"]].count("wide") == 1
-    assert len(found["likelihoods"]) == 4 + 1
-    first, second = found["likelihoods"][:2]
+    content, whole = load({**SAMPLED, "datasets": ["a"]}).content, {"local": {"a": {"train": "x"}}}
+    plan = make_plan(tmp_path, content, **whole)
+    of = {kind: plan.records("s", kind) for kind in ("cells", "times", "likelihoods")}
+    assert [record.dataset for record in of["times"]] == ["a-n100-f0"]
+    assert len(of["cells"]) == 4 + 2
+    assert [record.names[0] for record in of["likelihoods"]].count("wide") == 1
+    assert len(of["likelihoods"]) == 4 + 1
+    first, second = of["likelihoods"][:2]
     assert plan.recipe(first)["settings"]["queries"] == {"examples": 5, "percentage": 50}
     assert plan.recipe(first) != plan.recipe(second)
-    assert Plan(studies={"s": study}, **whole, left_out={"a": "why"}).records("s", "cells") == []
+    assert make_plan(tmp_path, content, left_out={"a": "why"}, **whole).records("s", "cells") == []
 
 
 def frame(rows):

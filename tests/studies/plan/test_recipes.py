@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from mnlearn_studies.plan.planning import KINDS, Plan
-from mnlearn_studies.study.definition import Study
+from made_study import make_plan
+from mnlearn_studies.records.kinds import ASKED
 
 GIBBS = {"method": "gibbs", "burn_in": 5, "samples": 20}
 STUDY = {
@@ -45,15 +45,14 @@ STUDY = {
 
 
 def recipes(content, seed=20, local=None):
-    """Return the recipe of every record, by kind and methods."""
-    studies = {"s": Study("s", content)}
-    whole = {"running": ["s"], "results": Path("none"), "datasets": ()}
-    plan = Plan(studies=studies, seed=seed, local=local or {}, **whole)
-    kinds = ("models", *KINDS)
+    """Return the recipe of every record that the study asks for, by kind and methods."""
+    plan = make_plan(Path("none"), content, seed=seed, local=local or {})
+    records = plan.all_records("s")
+    digests = {record: plan.path(record).name.rpartition("@")[2] for record in records}
+    assert len(set(digests.values())) == len(records)
     return {
-        f"{kind} {' '.join(record.names)}": deepcopy(plan.recipe(record))
-        for kind in kinds
-        for record in plan.records("s", kind)
+        f"{record.kind} {' '.join(record.names)}": deepcopy(plan.recipe(record))
+        for record in records
     }
 
 
@@ -64,7 +63,7 @@ SCORED = {name for name in ALL if name.startswith(("cells", "paired"))}
 
 
 def test_every_kind_of_record_is_there():
-    assert {name.split()[0] for name in ALL} == {"models", *KINDS}
+    assert {name.split()[0] for name in ALL} == set(ASKED)
 
 
 @pytest.mark.parametrize(
@@ -105,12 +104,10 @@ def test_a_change_makes_stale_what_depends_on_it(place, value, stale):
 def test_a_pair_in_another_order_is_another_record():
     turned = deepcopy(STUDY)
     turned["divergences"] = [["acbn", "chow_liu"]]
-    found, before = (
-        recipes(turned)["divergences acbn chow_liu"],
-        BEFORE["divergences chow_liu acbn"],
-    )
-    assert (found["first"], found["second"]) == (before["second"], before["first"])
-    assert found["first"] != found["second"]
+    after = recipes(turned)["divergences acbn chow_liu"]
+    before = BEFORE["divergences chow_liu acbn"]
+    assert (after["first"], after["second"]) == (before["second"], before["first"])
+    assert after["first"] != after["second"]
 
 
 def test_another_seed_makes_all_stale():
