@@ -184,19 +184,6 @@ class Plan:
             return ["no recipe"]
         return differences(recorded, self.recipe(record)) or ["asked for again"]
 
-    def stale_cells(self, study: str, kinds: Collection[str]) -> set[tuple[str, str]]:
-        """Return the (dataset, method) of which a table shows a record that is not current.
-
-        kinds : of the records. A record of two methods counts for both.
-        """
-        return {
-            (record.dataset, name)
-            for kind in kinds
-            for record in self.records(study, kind)
-            if self.is_made(record) and self.stale(record)
-            for name in record.names
-        }
-
     def job(self, record: Record) -> Job:
         """Return what the process that makes a record is given."""
         kind = KINDS[record.kind]

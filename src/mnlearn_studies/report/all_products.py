@@ -128,7 +128,12 @@ def _recipe(plan: Plan, name: str) -> dict[str, Any]:
     records = plan.all_records(name)
     return {
         "records": [str(plan.used(record)) for record in records],
-        "stale": [str(plan.used(record)) for record in records if plan.stale(record)],
+        # What the run makes again is not stale when its products are written.
+        "stale": [
+            str(plan.used(record))
+            for record in records
+            if plan.is_made(record) and plan.stale(record)
+        ],
         "study": study.content,
         "labels": study.labels(label_datasets(plan.local)),
         # Pages show titles and citations, and the first paragraphs of the documentation.

@@ -192,7 +192,10 @@ class Likelihoods(OfModels):
 
     name = "likelihoods"
     files = json_of("likelihoods")
-    quantities = r"ll_|converged_beliefs$|milliseconds_|n_circuit_edges$|treewidth"
+    quantities = (
+        r"ll_(beliefs|annealed)|converged_beliefs$|(milli)?seconds_(beliefs|annealing|single_query)$"
+        r"|n_circuit_edges$|treewidth"
+    )
     roots = ("mnlearn_studies.records.kinds.likelihoods.compare_likelihoods",)
 
     def asked(self, study: Study, dataset: str) -> Iterator[tuple[str, ...]]:

@@ -5,7 +5,6 @@ one study has is a function in the file of this study. See `KINDS` and `OF_STUDI
 """
 
 import dataclasses
-import re
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
@@ -168,11 +167,7 @@ def kinds_read(product: Mapping[str, Any]) -> tuple[str, ...]:
         for _, options in walk(product)
         if "study" not in options and "quantity" in options
     ]
-    found = [
-        name
-        for name, kind in RECORDS.items()
-        if kind.quantities and any(re.match(kind.quantities, quantity) for quantity in quantities)
-    ]
+    found = [name for name, kind in RECORDS.items() if any(map(kind.shows, quantities))]
     return ("cells", *dict.fromkeys((*found, *SHOWN.get(str(product["kind"]), ()))))
 
 
