@@ -1,166 +1,178 @@
-"""The workflow end to end, in a copy of the tree: runs, resumes, reruns what it should."""
+"""Runs of a small study in a copy of the tree: what is missing is made, and nothing else."""
 
-import base64
-import json
 import os
 import re
+import shutil
 import signal
 import subprocess
+import sys
 import time
+from collections import Counter
 
 import pytest
 
-from workflow_tree import ROOT, TINY, Tree
+from mnlearn.runtime.files import read_json, write_json
+from workflow_tree import TINY, Tree
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
+
+STUDY = {**TINY, "paired": [["dtsl", "atomic"]]}
+# The jobs of a whole run.
+WHOLE = {
+    "data": 1,
+    "partitions": 1,
+    "models": 2,
+    "cells": 2,
+    "exports": 1,
+    "paired": 1,
+    "products_tiny": 1,
+}
+PRODUCTS = {"products_tiny": 1}
+# What a cell needs that git does not keep.
+OF_CELL = {"data": 1, "models": 1, "cells": 1}
+TABLE = "tiny/tables/scores.md"
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """A tree in which the study has run."""
-    tree = Tree(tmp_path_factory.mktemp("workflow"))
-    result = tree.run()
-    assert result.returncode == 0, result.stdout + result.stderr
+    """A tree in which the study has run, with its records in git."""
+    tree = Tree(tmp_path_factory.mktemp("workflow"), STUDY)
+    assert tree.study() == WHOLE
+    for command in (
+        ["init", "--quiet"],
+        ["add", "."],
+        ["-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "--quiet", "-m", "made"],
+    ):
+        subprocess.run(["git", "-C", str(tree.folder), *command], check=True)
     return tree
 
 
-def test_a_dataset_can_be_an_exception_in_what_is_given_a_cmll(finished):
-    cell = json.loads((finished.folder / "results/tiny/cells/triples/dtsl.json").read_text())
-    assert len(cell["variants"]) > 1
-    assert all("cmll" in variant["scores"] for variant in cell["variants"].values())
+def clone(finished, folder):
+    """Return a fresh clone, with what git keeps."""
+    command = ["git", "clone", "--quiet", str(finished.folder), str(folder)]
+    subprocess.run(command, check=True)
+    return Tree.at(folder)
 
 
-def test_a_run_leaves_cells_tables_and_claims(finished):
-    results = finished.folder / "results/tiny"
-    for name in ("scores.csv", "claims.md", "tables/scores.md", "pages/scores.html"):
+def copy(finished, folder):
+    """Return a copy of the whole tree."""
+    shutil.copytree(finished.folder, folder, symlinks=True)
+    return Tree.at(folder)
+
+
+def contents(tree):
+    """Return the records and products that git keeps, by name; pages say when they were made."""
+    command = ["git", "-C", str(tree.folder), "ls-files", "results/tiny"]
+    names = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    return {name: (tree.folder / name).read_bytes() for name in names}
+
+
+def make_older(tree, kind, name, keep_current=False):
+    """Put an older version of a record beside the current one, or in its place."""
+    (path,) = tree.files(kind, f"triples/{name}")
+    older = path.with_name(f"{name}@01234567{path.suffix}")
+    record = read_json(path)
+    write_json(older, {**record, "recipe": {**record["recipe"], "code": "former"}})
+    if not keep_current:
+        path.unlink()
+    return path, older
+
+
+def touch_all(tree):
+    """Give all files the time of now, those of git and of Snakemake too."""
+    for path in tree.folder.rglob("*"):
+        path.touch()
+
+
+def test_a_run_leaves_records_tables_and_claims(finished):
+    results = finished.results / "tiny"
+    for name in ("scores.csv", "claims.md", "README.md", "index.html", "figures/beside.pdf"):
         assert (results / name).stat().st_size > 0
-    cell = json.loads((results / "cells/triples/dtsl.json").read_text())
-    assert {"seed", "learned_by", "scored_by", "variants", "n_test"} <= set(cell)
-    assert set(cell["variants"]) == {"", "prune-5", "nonzero"}
-    scores = cell["variants"][""]["scores"]
-    assert scores["pll"]["mean"] > -12
-    assert len(scores["cmll"]["partitions"]) == 2
-    assert scores["cmll"]["monte_carlo_error"] < 0.1
-    assert "DTSL" in (results / "tables/scores.md").read_text()
-    exported = json.loads((results / "exports/triples/dtsl.json").read_text())["forms"]["mn"]
-    assert exported["largest_difference"] < 1e-12
+    assert "DTSL" in (finished.results / TABLE).read_text()
+    # The dataset is an exception in what is given a CMLL: all variants are.
+    variants = finished.record("cells", "dtsl")["variants"]
+    assert set(variants) == {"", "prune-5", "nonzero"}
+    assert all("cmll" in variant["scores"] for variant in variants.values())
+    assert variants[""]["scores"]["cmll"]["monte_carlo_error"] < 0.1
     header, row = (results / "tables/scores.csv").read_text().splitlines()
-    shown = dict(zip(header.split(","), row.split(","), strict=True))["mn"]
-    assert float(shown) == exported["largest_difference"]
+    shown = dict(zip(header.split(","), row.split(","), strict=True))
+    assert shown["stale"] == ""
+    exported = finished.record("exports", "dtsl")["forms"]["mn"]["largest_difference"]
+    assert float(shown["mn"]) == exported < 1e-12
+    assert float(shown["DTSL"]) == variants[""]["scores"]["pll"]["mean"] > -12
 
 
-def test_a_second_run_does_nothing(finished):
-    assert "Nothing to be done" in finished.run().stderr
+def test_after_a_touch_of_every_file_nothing_is_to_be_done(finished):
+    touch_all(finished)
     assert finished.planned() == {}
 
 
-def test_only_scoring_reads_test_data(finished):
-    rules = {}
-    for path in (ROOT / "workflow/rules").glob("*.smk"):
-        rules |= dict(re.findall(r"\nrule (\w+):\n(.*?)(?=\n\n\n|\Z)", path.read_text(), re.DOTALL))
-    assert len(rules) >= 9
-    defined = r"\ndef (\w+)\(.*?\):\n(.*?)(?=\n\n\n|\Z)"
-    texts = [path.read_text() for path in (ROOT / "workflow/rules").glob("*.smk")]
-    functions = dict(pair for text in texts for pair in re.findall(defined, text, re.DOTALL))
-    readers = set()
-    for name, text in rules.items():
-        inputs = re.search(r"input:(.*?)output:", text, re.DOTALL)[1]
-        inputs += "".join(functions[f] for f in re.findall(r"unpack\((\w+)\)", inputs))
-        if re.search(r"test\.npz|\"test\"", inputs):
-            readers.add(name)
-    assert readers == {"score", "queries", "query_curve", "check_exports", "likelihoods"}
+def test_a_clone_with_an_older_record_makes_exactly_what_is_missing(finished, tmp_path):
+    """Git keeps neither data, models nor scores by example, and restores files as of now."""
+    tree = clone(finished, tmp_path / "clone")
+    before = contents(tree)
+    current, older = make_older(tree, "cells", "atomic")
+    _, superseded = make_older(tree, "exports", "dtsl", keep_current=True)
+    listed = tree.mnlearn("study", "tiny", "--stale").stdout
+    assert listed == "triples atomic cells: code\n"
+    # The partitions are kept, and the pair is current.
+    assert tree.study("--cores", "2") == {**OF_CELL, **PRODUCTS}
+    assert current.exists()
+    assert not older.exists()
+    assert not superseded.exists()
+    assert tree.scores() == finished.scores()
+    after = contents(tree)
+    assert {name for name in before if after[name] != before[name]} <= {
+        *(str(current.relative_to(tree.folder)), "results/tiny/scores.csv"),
+        *("results/tiny/README.md", str(tree.files("tuning", "triples/atomic")[0])),
+    }
 
 
 @pytest.mark.nightly
-def test_edited_code_reruns_exactly_what_used_it(finished):
-    def edited(name, old, new):
-        path = finished.folder / "src/mnlearn" / name
-        text = path.read_text()
-        assert old in text
-        path.write_text(text.replace(old, new))
-        planned = finished.planned()
-        path.write_text(text)
-        return planned
-
-    assert edited("kernels/trees.py", "LEAF = -1", "LEAF = -1  # no test here") == {}
-    learn = edited("learning/trees.py", "+ 4", "+ 5")
-    assert learn["tune"] == 1
-    assert learn["score"] == 1
-    assert "prepare" not in learn
-    assert (
-        edited("kernels/sampling/gibbs.py", "burn_in + n_samples", "n_samples + burn_in")["score"]
-        == 2
-    )
-    assert set(edited("report/pages.py", "1.45", "1.5")) == {"page", "claims_page"}
-    assert (
-        edited(
-            "report/pages.py", "def html_page(", "def unused():\n    return 1\n\n\ndef html_page("
-        )
-        == {}
-    )
-    assert finished.planned() == {}
+def test_a_second_run_and_one_of_a_clone_compute_nothing(finished, tmp_path):
+    assert finished.study() == {}
+    tree = clone(finished, tmp_path / "clone")
+    before = contents(tree)
+    # The page for the browser is not kept.
+    assert tree.study() == PRODUCTS
+    assert tree.study() == {}
+    assert contents(tree) == before
+    assert not (tree.results / "data").exists()
+    assert not (tree.results / "tiny/models").exists()
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("file", "old", "new", "rerun"),
-    [
-        (
-            "report/figures/scatter.py",
-            "def draw_scatter(",
-            "@staticmethod\ndef draw_scatter(",
-            {"figure", "study_page"},
-        ),
-        (
-            "report/tables/compare.py",
-            "def tabulate_columns(",
-            "@staticmethod\ndef tabulate_columns(",
-            {"table", "page", "study_page"},
-        ),
-        (
-            "report/claims/rendering.py",
-            "def to_csv(",
-            "@staticmethod\ndef to_csv(",
-            {"claims", "claims_page", "study_page", "index"},
-        ),
-        ("report/document/html.py", "_SCALE = 0.75", "_SCALE = 0.8", {"study_page"}),
-    ],
-)
-def test_products_rerun_for_their_own_code_only(finished, file, old, new, rerun):
-    path = finished.folder / "src/mnlearn" / file
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new))
-    planned = finished.planned()
-    path.write_text(text)
-    assert set(planned) == rerun
-    assert finished.planned() == {}
+@pytest.mark.parametrize("keep_current", [True, False])
+def test_an_older_record_with_its_old_name(finished, tmp_path, keep_current):
+    """As a checkout of another commit leaves it, alone or beside the current one."""
+    tree = copy(finished, tmp_path / "copy")
+    current, older = make_older(tree, "cells", "dtsl", keep_current)
+    touch_all(tree)
+    assert tree.study() == ({} if keep_current else {"cells": 1, **PRODUCTS})
+    assert older.exists() == keep_current
+    assert current.exists()
+    assert tree.scores() == finished.scores()
+    assert tree.study() == {}
 
 
 @pytest.mark.nightly
-def test_products_that_git_restores_are_made_again(finished):
-    """A checkout gives old content a new time; what follows from it is made again too."""
-    results = finished.folder / "results/tiny"
-    for name, rerun in {
-        "tables/scores.md": {"table", "page", "study_page"},
-        "figures/beside.png": {"figure", "study_page"},
-        "claims.csv": {"claims", "claims_page", "study_page", "index"},
-        "README.md": {"study_page"},
-        "scores.csv": {
-            *("gather", "table", "page", "figure", "claims", "claims_page", "study_page", "index"),
-        },
-    }.items():
-        path = results / name
+def test_products_that_git_restores_or_somebody_edits_are_made_again(finished, tmp_path):
+    tree = copy(finished, tmp_path / "copy")
+    for name in (TABLE, "tiny/figures/beside.png", "tiny/claims.csv", "tiny/README.md"):
+        path = tree.results / name
         content = path.read_bytes()
         path.write_bytes(content + b"\n")
-        assert set(finished.jobs_of(finished.run())) == rerun
+        assert tree.study() == PRODUCTS
         assert path.read_bytes() == content
-    assert finished.planned() == {}
+    (tree.results / "tiny/scores.csv").unlink()
+    assert tree.study() == PRODUCTS
+    assert tree.scores() == finished.scores()
+    assert tree.study() == {}
 
 
 # Every Python process of a run imports this: a job waits for a moment after it has written a
-# checkpoint, so that the test can kill it between two of its steps.
-SLOW_CHECKPOINTS = """
+# checkpoint or a record, so that the test can kill it between two of its steps.
+SLOW_FILES = """
 import pathlib
 import time
 
@@ -169,8 +181,8 @@ replace = pathlib.Path.replace
 
 def replace_slowly(self, target):
     replaced = replace(self, target)
-    if "checkpoints" in pathlib.Path(target).parts:
-        time.sleep(0.5)
+    if {"checkpoints", "cells"} & set(pathlib.Path(target).parts):
+        time.sleep(1.0)
     return replaced
 
 
@@ -178,98 +190,215 @@ pathlib.Path.replace = replace_slowly
 """
 
 
-def kill_when(tree, slow, reached, unfinished):
-    """Start a run, kill it once `reached()` and check that it was alive with work left to do."""
+def start(tree, slow=None):
+    """Start a run in a process group of its own."""
     environment = tree.environment()
-    environment["PYTHONPATH"] = f"{slow}{os.pathsep}{environment['PYTHONPATH']}"
-    process = subprocess.Popen(
-        tree.command(), cwd=tree.folder, env=environment, start_new_session=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    if slow is not None:
+        (slow / "sitecustomize.py").write_text(SLOW_FILES)
+        environment["PYTHONPATH"] = f"{slow}{os.pathsep}{environment['PYTHONPATH']}"
+    return subprocess.Popen(
+        [sys.executable, "-m", "mnlearn.cli", "study", "tiny", "--no-report"],
+        cwd=tree.folder, env=environment, start_new_session=True, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        # A shell lets its background jobs ignore interrupts, and their children too.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
+
+
+def wait_until(process, reached):
+    """Wait until something is there, while the run is alive."""
     deadline = time.monotonic() + 300
     while not reached():
         assert process.poll() is None, "the run ended before it could be killed"
         assert time.monotonic() < deadline, "the run did not come to where it was to be killed"
         time.sleep(0.01)
-    assert process.poll() is None
-    os.killpg(process.pid, signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
-    assert not (tree.folder / "results/tiny" / unfinished).exists()
-    unlocked = tree.run(flags=["--unlock"])
-    assert unlocked.returncode == 0, unlocked.stderr
+
+
+def left_to_do(tree):
+    """Return the jobs whose record is not there."""
+    there = Counter()
+    for rule in WHOLE:
+        if rule == "data":
+            there[rule] = len(list(tree.results.glob("data/triples/test@*")))
+        elif rule == "partitions":
+            there[rule] = len(tree.files("partitions", "triples"))
+        elif rule == "models":
+            there[rule] = len(list(tree.results.glob("tiny/models/triples/*/tuning.json")))
+        else:
+            there[rule] = len(tree.files(rule))
+    return {rule: n - there[rule] for rule, n in WHOLE.items() if n > there[rule]}
 
 
 @pytest.mark.nightly
-def test_kill_and_resume_gives_the_same_scores(finished, tmp_path):
+def test_a_killed_run_resumes_where_it_stopped(finished, tmp_path):
+    """Killed between grid points, after a score was kept, and right after a record was written."""
     (tmp_path / "slow").mkdir()
-    (tmp_path / "slow/sitecustomize.py").write_text(SLOW_CHECKPOINTS)
-    tree = Tree(tmp_path / "tree")
+    tree = Tree(tmp_path / "tree", STUDY)
 
     def kept(tree=tree, ending=""):
-        found = (tree.folder / "results").glob(f"checkpoints/**/[!.]*{ending}")
+        found = tree.results.glob(f"checkpoints/**/[!.]*{ending}")
         return {path.name: path.stat().st_mtime_ns for path in found if path.is_file()}
 
     def learned():
         return len(kept(ending=".fit.json"))
 
-    def scored():
-        return len(kept(ending=".json")) - learned()
-
     first_kept = {}
-    for reached, unfinished in (
-        # `atomic` is one point and `dtsl` four.
-        (lambda: learned() >= 2, "models/triples/dtsl/tuning.json"),
-        (lambda: learned() >= 4, "models/triples/dtsl/tuning.json"),
-        (lambda: scored() >= 1, "cells/triples/dtsl.json"),
+    for reached in (
+        # `atomic` is one grid point and `dtsl` four.
+        lambda: learned() >= 2,
+        lambda: learned() >= 4,
+        lambda: len(kept(ending=".json")) > learned(),
+        lambda: tree.files("cells"),
     ):
-        kill_when(tree, tmp_path / "slow", reached, unfinished)
+        process = start(tree, tmp_path / "slow")
+        wait_until(process, reached)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        assert process.returncode == -signal.SIGKILL
         first_kept = {**kept(), **first_kept}
-    result = tree.run()
-    assert result.returncode == 0, result.stderr
+    records = {path: path.stat().st_mtime_ns for path in tree.files("cells")}
+    assert records
+    expected = left_to_do(tree)
+    assert {"exports", "paired", "products_tiny"} <= set(expected)
+    assert tree.study() == expected
+    assert {path: path.stat().st_mtime_ns for path in records} == records
     after = kept()
     again = [name for name, moment in first_kept.items() if after.get(name) != moment]
     assert again == [], "finished steps were done again"
     assert set(after) == set(kept(finished))
     assert tree.scores() == finished.scores()
-    for name in ("csv", "md", "tex"):
-        path = f"results/tiny/tables/scores.{name}"
-        assert (tree.folder / path).read_bytes() == (finished.folder / path).read_bytes()
+    for ending in ("csv", "md", "tex"):
+        path = f"tiny/tables/scores.{ending}"
+        assert (tree.results / path).read_bytes() == (finished.results / path).read_bytes()
+    assert tree.study() == {}
 
 
 @pytest.mark.nightly
-def test_a_job_killed_after_it_wrote_its_record_is_run_again(finished):
-    record = "results/tiny/cells/triples/atomic.json"
-    before = finished.scores()
-    mark = base64.urlsafe_b64encode(record.encode()).decode()
-    (finished.folder / ".snakemake/incomplete" / mark).write_text("{}")
-    result = finished.run()
-    assert result.returncode == 0, result.stderr
-    assert "rule score" in result.stderr
-    assert finished.scores() == before
+def test_a_run_that_is_ended_leaves_nothing_in_the_way(tmp_path):
+    tree = Tree(tmp_path, STUDY)
+    locks = tree.folder / ".snakemake/locks"
+
+    def end(how, *, whole_group=True):
+        process = start(tree)
+        wait_until(process, lambda: list(tree.results.glob("checkpoints/*")))
+        (os.killpg if whole_group else os.kill)(process.pid, how)
+        output, _ = process.communicate(timeout=120)
+        assert process.returncode != 0
+        return output
+
+    assert "terminated; waiting for the jobs" in end(signal.SIGTERM, whole_group=False)
+    assert not list(locks.glob("*"))
+    assert not tree.files("cells")
+    shutil.rmtree(tree.results)
+    output = end(signal.SIGINT)
+    assert "interrupted; waiting for the jobs" in output
+    # A job that is interrupted while it starts may leave a traceback in its log, which Snakemake
+    # shows; the command itself must not.
+    assert not re.search(r"running/(run|snakemake)\.py", output)
+    assert not list(locks.glob("*"))
+    shutil.rmtree(tree.results)
+    end(signal.SIGKILL)
+    assert list(locks.glob("*"))
+    done = tree.mnlearn("study", "tiny", "--recorded", "--no-report")
+    assert done.returncode != 0  # There is nothing to make a table of.
+    assert "removed the lock" in done.stderr
+    assert not list(locks.glob("*"))
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"methods": {"dtsl": {"girds": {}}}}, "methods.dtsl: Additional properties"),
-        ({"methods": {"dtls": {}}}, "methods.dtls: expected learner to be one of"),
-        ({"datasets": ["nltsc"]}, "dataset nltsc: expected one of"),
-        ({"datasets": []}, "datasets"),
-    ],
-)
-def test_a_fault_in_a_study_ends_the_planning(finished, change, message):
-    finished.write_study({**TINY, **change})
-    try:
-        result = finished.run(flags=["-n"])
-    finally:
-        finished.write_study(TINY)
-    assert result.returncode != 0
-    assert message in result.stdout + result.stderr
-    assert "Traceback" not in result.stdout + result.stderr
+def test_edited_code_makes_again_exactly_what_uses_it(finished, tmp_path):
+    tree = copy(finished, tmp_path / "copy")
+    edits = {
+        ("src/mnlearn/kernels/trees.py", "LEAF = -1", "LEAF = -1  # no test here"): {},
+        ("src/mnlearn/learning/trees.py", "+ 4", "+ 5"): {
+            "models": 1, "cells": 1, "exports": 1, "paired": 1,
+            **PRODUCTS,
+        },
+        ("src/mnlearn_studies/report/figures/scatter.py", "def draw_scatter(",
+         "@staticmethod\ndef draw_scatter("): PRODUCTS,
+        ("src/mnlearn_studies/report/figures/scatter.py", "def draw_scatter(",
+         "def unused():\n    return 1\n\n\ndef draw_scatter("): {},
+    }  # fmt: skip
+    for (name, old, new), expected in edits.items():
+        tree.edit(name, old, new)
+        assert tree.planned() == expected, name
+        tree.edit(name, new, old)
+    assert tree.planned() == {}
 
 
-def test_an_unknown_study_is_named(finished):
-    result = finished.run(studies="[dstl]", flags=["-n"])
-    assert result.returncode != 0
-    assert "study dstl: expected one of" in result.stdout + result.stderr
+@pytest.mark.nightly
+def test_parts_of_a_study_are_run_and_shown_with_the_rest(tmp_path):
+    """Two datasets, one after the other; stale records are made again where they are asked for."""
+    study = {**STUDY, "datasets": ["triples", "grid"], "timed": ["dtsl"], "exports": {}}
+    tree = Tree(tmp_path, study)
+
+    def rows():
+        lines = (tree.results / "tiny/tables/scores.csv").read_text().splitlines()
+        return [(line.split(",")[0], line.rpartition(",")[2]) for line in lines[1:]]
+
+    of_each = {"data": 1, "partitions": 1, "models": 2, "cells": 2, "paired": 1, "times": 1}
+    for dataset, shown in (("grid", [("grid", "")]), ("triples", [("triples", ""), ("grid", "")])):
+        assert tree.study("--datasets", dataset) == {**of_each, **PRODUCTS}
+        assert rows() == shown
+    tree.edit("src/mnlearn/learning/trees.py", "+ 4", "+ 5")
+    lines = tree.mnlearn("study", "tiny", "--stale").stdout.splitlines()
+    assert "grid dtsl cells: learning (code), code" in lines
+    assert not any("atomic cells" in line for line in lines)
+    on_grid = tree.files("cells", "grid/*")
+    expected = {"models": 1, "cells": 1, "paired": 1, "times": 1, **PRODUCTS}
+    assert tree.study("--datasets", "triples") == expected
+    assert tree.files("cells", "grid/*") == on_grid
+    assert rows() == [("triples", ""), ("grid", "yes")]
+    assert tree.study("--datasets", "triples") == {}
+    times = {path: path.stat().st_mtime_ns for path in tree.files("cells", "*/*")}
+    scores = tree.scores()
+    again = {"cells": 2, "paired": 1, "times": 1, **PRODUCTS}
+    assert tree.study("--datasets", "triples", "--again") == again
+    made = {path for path, before in times.items() if path.stat().st_mtime_ns != before}
+    assert made == set(tree.files("cells"))
+    assert tree.scores() == scores
+
+
+@pytest.mark.nightly
+def test_what_cannot_be_had_and_what_is_only_recorded(finished, tmp_path):
+    tree = clone(finished, tmp_path / "clone")
+    tree.write_study({**STUDY, "datasets": ["triples", "nltcs"]})
+    before = contents(tree)
+
+    def changed():
+        after = contents(tree)
+        return {name for name in before if after[name] != before[name]}
+
+    nowhere = str(tmp_path / "nowhere")
+    for asked in (["--datasets", "nltcs"], []):
+        done = tree.mnlearn("study", "tiny", "--no-report", "--mirror", nowhere, *asked)
+        assert done.returncode == 2, done.stdout + done.stderr
+        assert "nltcs" in done.stderr.splitlines()[-1]
+        # The page shows the study as its file defines it now.
+        assert changed() <= {"results/tiny/README.md"}
+    (tree.results / "tiny/tables/scores.csv").unlink()
+    assert tree.study("--recorded") == PRODUCTS
+    assert changed() <= {"results/tiny/README.md"}
+    tree.edit("config.yaml", "recorded: false", "recorded: true")
+    assert tree.study() == {}
+    for option in ([], ["--recorded"]):
+        refused = tree.mnlearn("study", "tiny", *option, "--again")
+        assert refused.returncode == 2
+        assert "--again and --recorded: expected one" in refused.stderr
+
+
+@pytest.mark.nightly
+def test_jobs_that_share_out_learning_leave_the_same_models(finished, tmp_path):
+    tree = Tree(tmp_path / "tree", STUDY)
+    tree.edit("config.yaml", "parts: 1 ", "parts: 3 ")
+    (folder,) = finished.results.glob("tiny/models/triples/dtsl@*")
+    target = folder.relative_to(finished.folder) / "tuning.json"
+    done = tree.snakemake(targets=[str(target)])
+    assert done.returncode == 0, done.stderr
+    assert tree.jobs(done) == {"data": 1, "parts": 5, "models": 1}
+    models = {path.name: path.read_bytes() for path in folder.glob("*.npz")}
+    assert len(models) == 3
+    found = (tree.folder / target).parent.glob("*.npz")
+    assert {path.name: path.read_bytes() for path in found} == models
+    assert not list(tree.results.glob("tiny/parts/triples/dtsl*"))
+    assert tree.jobs(tree.snakemake("-n", targets=[str(target)])) == {}

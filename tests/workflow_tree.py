@@ -64,8 +64,7 @@ class Tree:
     """A copy of the checkout with the study `tiny`, in which its own code runs."""
 
     def __init__(self, folder, study=TINY):
-        self.folder = folder
-        self.results = folder / "results"
+        self.folder, self.results = folder, folder / "results"
         for name in ("workflow", "src", "profiles"):
             shutil.copytree(
                 ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__")
@@ -73,6 +72,13 @@ class Tree:
         for name in ("Snakefile", "config.yaml", ".gitignore"):
             shutil.copy(ROOT / name, folder / name)
         self.write_study(study)
+
+    @classmethod
+    def at(cls, folder):
+        """Return a tree that is there already."""
+        tree = cls.__new__(cls)
+        tree.folder, tree.results = folder, folder / "results"
+        return tree
 
     def write_study(self, study):
         path = self.folder / "workflow/studies/tiny.yaml"
@@ -115,7 +121,11 @@ class Tree:
 
     def planned(self, *arguments):
         """Return the jobs that a run would do, as rule: number."""
-        done = self.snakemake("-n", *arguments)
+        return self.jobs(self.snakemake("-n", *arguments))
+
+    @staticmethod
+    def jobs(done):
+        """Return the jobs of a call of Snakemake that succeeded, as rule: number."""
         assert done.returncode == 0, done.stdout + done.stderr
         return jobs_of(done.stdout + done.stderr)
 
