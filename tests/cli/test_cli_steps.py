@@ -1,235 +1,73 @@
-"""The steps of the pipeline as a person can call them."""
+"""The steps of the pipeline as a person calls them; tests/studies try what each makes."""
 
-import gzip
 import json
 import shlex
-from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 
-from command import numbers, refuse, run, succeed
-from made_random import random_data
-from mnlearn.data.examples import load_dataset
-from mnlearn.data.text import save_text
-from mnlearn_studies.datasets.embedded import load_embedded
+from command import refuse, succeed
+from mnlearn.runtime.files import read_json, write_text
+from mnlearn_studies.records.record import Job, Record
 
 pytestmark = pytest.mark.usefixtures("folder")
 
 
-def test_prepare_embedded_and_own_data():
-    for place in ("here", "there"):
-        succeed(f"prepare triples --folder {place} --seed 0")
-    for split, data in zip(("train", "valid", "test"), load_embedded("triples", 0), strict=True):
-        path = Path("here/triples") / f"{split}.npz"
-        assert path.read_bytes() == Path("there/triples", f"{split}.npz").read_bytes()
-        np.testing.assert_array_equal(load_dataset(path).row_of, data.row_of)
-    own = '{"train": "d.data", "fractions": [0.5, 0.25, 0.25]}'
-    succeed("prepare mine --folder here --local", own)
-    sizes = [len(load_dataset(f"here/mine/{s}.npz").row_of) for s in ("train", "valid", "test")]
-    assert sizes == [150, 75, 75]
-    three = '{"train": "d.data", "valid": "v.data", "test": "named.csv"}'
-    succeed("prepare three --folder here --local", three)
-    assert load_dataset("here/three/train.npz").names == tuple("abcdef")
+def job(folder, **changed):
+    """Return a job that compares two methods, as the workflow writes it."""
+    whole = {
+        "record": Record("paired", "s", "d", ("a", "b")),
+        "recipe": {"code": "x"},
+        "seed": 20,
+        "inputs": {"first": "a.csv", "second": "b.csv"},
+        "outputs": {"record": folder / "paired/a-b@1.json"},
+        "given": {},
+    }
+    return shlex.quote(Job(**{**whole, **changed}).to_json())
 
 
-def test_partition():
-    line = "partition d.npz --dataset x --groups 4 --number"
-    succeed(f"{line} 3 --out p.json")
-    succeed(f"{line} 1 --out q.json")
-    drawn = json.loads(Path("p.json").read_text(encoding="utf-8"))
-    assert len(drawn) == 3
-    for groups in drawn:
-        assert sorted(v for group in groups for v in group) == list(range(6))
-        assert sorted(map(len, groups)) == [1, 1, 2, 2]
-    assert json.loads(Path("q.json").read_text(encoding="utf-8")) == drawn[:1]
+def test_a_record_takes_the_place_of_that_of_another_recipe(tmp_path):
+    write_text("a.csv", "pll\n-1\n-2\n")
+    write_text("b.csv", "pll\n-2\n-4\n")
+    write_text("paired/a-b@0.json", "{}")
+    write_text("paired/a-b-c@0.json", "{}")
+    succeed(f"step record {job(tmp_path)} --threads 1")
+    assert read_json("paired/a-b@1.json")["differences"]["pll"]["mean"] == 1.5
+    left = sorted(path.name for path in (tmp_path / "paired").iterdir())
+    assert left == ["a-b-c@0.json", "a-b@1.json"]
 
 
-CELL = (
-    "--study s --dataset triples --train data/triples/train.npz --valid data/triples/valid.npz "
-    "--threads 1"
-)
-
-
-def learn(method, grid, *more):
-    return run(
-        f"tune {method} --label {method} {CELL} --models models/{method}",
-        "--grid",
-        grid,
-        *more,
-    )
-
-
-def test_the_steps_of_a_study():
-    succeed("prepare triples --folder data --seed 0")
-    succeed("partition data/triples/train.npz --dataset triples --groups 4 --number 2 --out g.json")
-    cmll = '{"groups": 4, "method": "gibbs", "burn_in": 10, "samples": 50}'
-    grids = {"atomic": "{}", "dtsl": '{"kappa": [0.01], "feature_mode": ["prune-5", "nonzero"]}'}
-    for method, grid in grids.items():
-        assert learn(method, grid, "--cmll", cmll).exit_code == 0
-        result = succeed(
-            f"score-cell models/{method} --groups g.json --test data/triples/test.npz "
-            f"--checkpoints kept --per-example {method}.pe.csv --trace {method}.csv "
-            f"--cell cells/{method}.json --threads 1 --inference",
-            '{"method": "gibbs", "burn_in": 10, "samples": 50}',
-            "--further",
-            '{"mcsat": {"method": "mcsat", "burn_in": 10, "samples": 200}}',
-        )
-        assert result.stdout == ""
-    models = {p.stem for p in Path("models/dtsl").glob("*.npz")}
-    assert models == {"chosen", "prune-5", "nonzero"}
-    assert Path("dtsl.csv").read_bytes() == Path("models/dtsl/trace.csv").read_bytes()
-    succeed(
-        "pair --study s --dataset triples --first dtsl dtsl.pe.csv --second atomic atomic.pe.csv "
-        "--out pair.json"
-    )
-    succeed("gather cells/atomic.json cells/dtsl.json --paired pair.json --out scores.csv")
-    table = pd.read_csv("scores.csv", keep_default_na=False)
-    chosen = table[table["variant"] == ""].set_index(["method", "quantity"])["value"]
-    for method in grids:
-        record = numbers(f"score models/{method}/chosen.npz data/triples/test.npz --json")
-        assert chosen[method, "pll"] == pytest.approx(record["mean"], abs=1e-12)
-        per_example = pd.read_csv(f"{method}.pe.csv")
-        assert list(per_example) == ["pll", "cmll", "ll"]
-        assert per_example["pll"].mean() == pytest.approx(record["mean"], abs=1e-9)
-    assert chosen["dtsl", "pll"] > chosen["atomic", "pll"]
-    difference = chosen["dtsl", "pll"] - chosen["atomic", "pll"]
-    assert chosen["dtsl", "pll_less_atomic"] == pytest.approx(difference)
-    assert chosen["dtsl", "ll"] > chosen["atomic", "ll"]
-    for method in grids:
-        assert chosen[method, "cmll_mcsat"] == pytest.approx(chosen[method, "cmll"], rel=0.05)
-        assert chosen[method, "seconds_inference_mcsat"] > 0
-    assert chosen["dtsl", "cmll_mcsat_monte_carlo_error"] > 0
-    Path("table.md").write_text(
-        "Scores with a < b.\n\n| a | b |\n| - | -: |\n| x | **1.5** |\n", encoding="utf-8"
-    )
-    succeed("page table.md --out page.html")
-    page = Path("page.html").read_text(encoding="utf-8")
-    assert "a &lt; b" in page
-    assert "<strong>1.5</strong>" in page
-    assert page.count("<tr>") == 2
-
-
-def refuse_with(line, value, names):
-    refuse(f"{line} {shlex.quote(value)}", names)
-
-
-LOCAL = [
-    ("{", "--local: is not JSON"),
-    ('{"train": "no"}', "no: no such file"),
-    ('{"train": "ragged"}', "ragged, line 3"),
-    ('{"train": "d.data", "valid": "v.data"}', "d.data: expected a validation and a test file"),
-    ('{"train": "d.data", "valid": "v.data", "test": "d5.data"}', "d5.data: expected 6"),
-    ('{"train": "d.data", "fractions": [1]}', "fractions: expected three numbers"),
-    ('{"train": "d.data", "fractions": [0.5, 0.5, 0.5]}', "fractions: expected a sum of 1"),
-    ("[1]", "--local"),
-    ("3", "--local"),
-    ('{"trian": "d.data"}', "--local"),
-    ('{"train": 5}', "--local"),
-    ('{"train": "d.data", "fractions": 5}', "--local"),
-    ('{"train": "d.data", "fractions": ["a", "b", "c"]}', "--local"),
-]
-
-
-@pytest.mark.parametrize(("value", "names"), LOCAL)
-def test_prepare_refuses(value, names):
-    refuse_with("prepare mine --folder here --local", value, names)
-
-
-def test_prepare_takes_the_limit_of_expansion_from_the_configuration():
-    save_text(random_data(0), "d.csv.gz")
-    n_bytes = len(gzip.decompress(Path("d.csv.gz").read_bytes()))
-    for file, bound, advice in (
-        ("d.csv.gz", (n_bytes - 1) / 1e9, "max_expanded of the dataset in config.yaml raises the"),
-        ("d.csv.gz", 0, "above 0 and of at most 1e+09 as max_expanded, got 0"),
-        ("d.csv.gz", True, "got true"),
-    ):
-        own = json.dumps({"train": file, "max_expanded": bound})
-        refuse_with("prepare mine --folder here --local", own, advice)
-    own = json.dumps({"train": "d.csv.gz", "max_expanded": n_bytes / 1e9})
-    succeed("prepare mine --folder here --local", own)
-    assert load_dataset("here/mine/train.npz").n_examples == 210
-
-
-def test_prepare_refuses_names_that_lead_elsewhere():
-    refuse_with("prepare ../up --folder folder --local", '{"train": "d.data"}', "../up")
+def test_a_record_that_cannot_be_made_leaves_the_old_one(tmp_path):
+    write_text("a.csv", "pll\n-1\n-2\n")
+    write_text("paired/a-b@0.json", "{}")
+    refuse(f"step record {job(tmp_path)}", "b.csv: no such file")
+    outputs = {"record": tmp_path / "file/a-b@1.json"}
+    write_text("b.csv", "pll\n-1\n-2\n")
+    refuse(f"step record {job(tmp_path, outputs=outputs)}", "file/a-b@1.json: cannot be")
+    assert [path.name for path in (tmp_path / "paired").iterdir()] == ["a-b@0.json"]
 
 
 @pytest.mark.parametrize(
-    ("more", "names"),
+    "text",
     [
-        ("--round variables --own 3/2 --out p.json", "part '3/2': expected K/N"),
-        (
-            "--round variables --own '$(touch hit)' --out p.json",
-            "part '$(touch hit)': expected K/N",
-        ),
-        ("--round stage7 --own 1/2 --out p.json", "round stage7: expected one of variables."),
-        ("--round variables --own 1/2 --out p.json --part no.json", "no.json: no such file"),
-        ("--round variables --own 1/2 --out p.json --part broken.json", "broken.json, line 1"),
-        ("--round variables --own 1/2 --out p.json --part object.json", "is not a complete record"),
-        ("--round variables --own 1/2", "Missing option '--out'"),
+        *("", "{", "[]", "3", "{}", '{"record": ["pairs", "s", "d", []]}'),
+        json.dumps({"record": ["none", "s", "d", []], "recipe": {}, "seed": 1, "inputs": {},
+                    "outputs": {}, "given": {}}),
+        json.dumps({"record": ["data", "s", "d", []], "recipe": {}, "seed": "a", "inputs": {},
+                    "outputs": {}, "given": {}}),
     ],
-)
-def test_tune_part_refuses(more, names):
-    cell = "--study s --label a --dataset d --train d.npz --valid v.npz --grid {} --checkpoints c"
-    refuse(f"tune-part dn_tree {cell} {more}", names)
-
-
-TUNE = "tune atomic --study s --label a --dataset d --train d.npz --models models"
-
-SCORE = (
-    "score-cell learned --groups groups.json --per-example p.csv --trace t.csv --cell c.json --test"
-)
-
-
-@pytest.mark.parametrize(
-    ("line", "value", "names"),
-    [
-        (f"{TUNE} --valid d.npz --grid", "{", "--grid: is not JSON"),
-        (f"{TUNE} --valid d.npz --grid", '{"x": 1}', "parameter x"),
-        (f"{TUNE} --valid no.npz --grid", "{}", "no.npz: no such file"),
-        (f"{TUNE} --valid d5.npz --grid", "{}", "6 variables"),
-        (f"{TUNE} --valid d.npz --grid {{}} --cmll", "{", "--cmll: is not JSON"),
-        (f"{SCORE} d.npz --inference", "{", "--inference: is not JSON"),
-        (f"{SCORE} d.npz --inference", "{}", "learned/tuning.json: no such file"),
-    ],
-)
-def test_tune_and_score_cell_refuse(line, value, names):
-    refuse_with(line, value, names)
-
-
-@pytest.mark.parametrize(
-    ("line", "value", "names"),
-    [
-        (f"{TUNE} --valid d.npz --grid", "[]", "--grid"),
-        (f"{TUNE} --valid d.npz --grid {{}} --cmll", "[1]", "--cmll"),
-        (f"{TUNE} --valid d.npz --grid {{}} --cmll", '{"samples": 5}', "--cmll"),
-        (f"{TUNE} --valid d.npz --grid {{}} --cmll", '{"groups": 2, "x": 1}', "--cmll"),
-        (f"{SCORE} d.npz --inference", "[1]", "--inference"),
-        (f"{SCORE} d.npz --inference", '{"x": 1}', "--inference"),
-        (f"{SCORE} d.npz --inference {{}} --further", '{"m": 1}', "--further, m"),
-        (f"{SCORE} d.npz --inference {{}} --further", '{"m": {"x": 1}}', "--further, m"),
-    ],
-)
-def test_tune_and_score_cell_refuse_json_of_another_shape(line, value, names):
-    Path("learned").mkdir()
-    Path("learned/tuning.json").write_text("{}", encoding="utf-8")
-    refuse_with(line, value, names)
+)  # fmt: skip
+def test_what_is_no_job_is_refused(text):
+    refuse(f"step record {shlex.quote(text)}", "JOB: expected the JSON that the workflow writes")
 
 
 @pytest.mark.parametrize(
     ("line", "names"),
     [
-        ("partition no.npz --dataset x --groups 2 --number 1 --out p.json", "no.npz: no such"),
-        ("partition m.npz --dataset x --groups 2 --number 1 --out p.json", "expected a dataset"),
-        ("partition d.npz --dataset x --groups 2 --number 1 --out file/p", "file/p: cannot be"),
-        ("gather no.json --out s.csv", "no.json: no such file"),
-        ("gather broken.json --out s.csv", "broken.json, line 1"),
-        ("gather object.json --out s.csv", "object.json"),
-        ("page no.csv --out p.html", "no.csv"),
-        ("page binary.csv --out p.html", "binary.csv"),
+        ("products zzz --out o.json", "study zzz: expected one of acmn, demo"),
+        ("products demo --config 3 --out o.json", "--config: expected a JSON object"),
+        ("products demo --config '{' --out o.json", "--config: is not JSON"),
+        ("products demo", "Missing option '--out'"),
     ],
 )
-def test_other_steps_refuse(line, names):
-    refuse(line, names)
+def test_products_that_cannot_be_written_are_refused(line, names):
+    refuse(f"step {line}", names)

@@ -1,4 +1,4 @@
-"""`mnlearn study` and `write`: what they print and refuse."""
+"""`mnlearn study` and `step write`: what they print and refuse."""
 
 import os
 import shutil
@@ -17,8 +17,9 @@ from mnlearn_studies.cli import demonstration
 from mnlearn_studies.datasets.embedded import build_true_network, load_embedded
 from mnlearn_studies.datasets.registry import load_registry
 from mnlearn_studies.plan.configuration import plan_of
-from mnlearn_studies.plan.planning import KINDS
+from mnlearn_studies.records.kinds import ASKED
 from mnlearn_studies.records.kinds.structures import couplings
+from mnlearn_studies.records.record import Record
 from mnlearn_studies.running.snakemake import run_snakemake
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -50,9 +51,6 @@ ROOT = Path(__file__).parents[2]
         ("step write dtsl page", "nowhere/dtsl/scores.csv"),
         ("step write dtsl page --only a", "--only: is not read for page, only for tables and"),
         ("step write dtsl claims --only a", "--only: is not read for claims, only for tables and"),
-        ("step write dtsl figures --order a", "--order: is not read for figures, only for tables"),
-        ("step write dtsl tables --seed 1", "--seed: is not read for tables, only for figures"),
-        ("step write dtsl page --order a", "--order: is not read for page, only for tables"),
     ],
 )
 def test_fetch_study_and_write_refuse(line, names, monkeypatch):
@@ -61,21 +59,23 @@ def test_fetch_study_and_write_refuse(line, names, monkeypatch):
     refuse(line, names)
 
 
-def test_stale_cells_of_the_checkout(monkeypatch):
+def test_stale_records_of_the_checkout(monkeypatch):
     monkeypatch.chdir(ROOT)
     result = succeed("study dtsl --stale")
-    known = set(load_registry())
-    for line in result.stdout.splitlines():
+    lines = result.stdout.splitlines()
+    for line in lines:
         record, changed = line.split(": ")
         dataset, _, kind = record.split()
-        assert dataset in known
-        assert kind in KINDS
+        assert dataset in load_registry()
+        assert kind in ASKED
         assert changed
     plan = plan_of("dtsl", [])
-    records = [record for kind in KINDS for record in plan.records("dtsl", kind)]
-    n_missing = sum(not (plan.results / record.path).exists() for record in records)
+    records = plan.all_records("dtsl")
+    n_missing = sum(not plan.versions(record) for record in records)
     said = f"{n_missing} of {len(records)} records are not made yet\n"
     assert result.stderr == (said if n_missing else "")
+    on_nltcs = succeed("study dtsl --stale --datasets nltcs").stdout.splitlines()
+    assert on_nltcs == [line for line in lines if line.startswith("nltcs ")]
 
 
 CONFIG = (ROOT / "config.yaml").read_text()
@@ -137,7 +137,7 @@ def test_the_next_run_removes_the_temporary_folders_of_killed_runs(tree, monkeyp
     for name in (f"{host}-{dead.pid}-a", f"{host}-{os.getpid()}-b", f"other-{dead.pid}-c"):
         (tree / f"mnlearn-study-{name}/snakemake").mkdir(parents=True)
     code = "import os, pathlib; pathlib.Path('found').write_text(os.environ['TMPDIR'])"
-    assert run_snakemake([sys.executable, "-c", code], tree, name="x") == 0
+    assert run_snakemake([sys.executable, "-c", code], tree, name="x", log=tree / "run.log") == 0
     own = Path((tree / "found").read_text())
     assert own.parent == tree
     assert not own.exists()
@@ -150,24 +150,18 @@ def test_the_next_run_removes_the_temporary_folders_of_killed_runs(tree, monkeyp
 def test_the_demo_says_what_was_learned(tree):
     """A model that is the known network itself finds all its edges and gains everything."""
     truth, test = build_true_network("grid", 20), load_embedded("grid", 20)[2]
-    test.save(tree / "results/data/grid/test.npz")
-    demo = tree / "results/demo"
-    found = [[u, v, w] for (u, v), w in couplings(truth).items()]
-    record = {"names": [str(v) for v in range(16)], "couplings": found}
-    write_json(demo / "structures/grid/dtsl.json", record)
+    plan = plan_of("demo", [])
+    test.save(plan.path(Record("data", "", "grid"), "test"))
+    edges = [[u, v, w] for (u, v), w in couplings(truth).items()]
+    record = {"names": [str(v) for v in range(16)], "couplings": edges}
+    write_json(plan.path(Record("structures", "demo", "grid", ("dtsl",))), record)
     for method, score in (("dtsl", ll(truth, test).mean), ("atomic", -11.0)):
         scores = {"": {"scores": {"ll": {"mean": score}}}}
-        write_json(demo / f"cells/grid/{method}.json", {"variants": scores})
+        path = plan.path(Record("cells", "demo", "grid", (method,)))
+        write_json(path, {"variants": scores})
     learned, good, where = demonstration.describe_demo()
     assert "24 of its 24 strongest interactions" in learned
     assert f"{ll(truth, test).mean:.3f} nats" in good
     assert "100% of what can be gained" in good
-    assert str(demo / "index.html") in where
+    assert str(tree / "results/demo/index.html") in where
     assert where.endswith("results/logs/demo/run.log.")
-
-
-def test_stale_cells_of_some_datasets(monkeypatch):
-    monkeypatch.chdir(ROOT)
-    found = succeed("study dtsl --stale --datasets nltcs").stdout.splitlines()
-    all_found = succeed("study dtsl --stale").stdout.splitlines()
-    assert found == [line for line in all_found if line.startswith("nltcs ")]

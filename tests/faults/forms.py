@@ -1,7 +1,6 @@
 """One file of each form that commands read, and commands that read it."""
 
 import gzip
-import json
 import lzma
 import shlex
 import shutil
@@ -11,11 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from command import succeed
+from faults.steps import learn, pair, prepare, score, step
 from made_random import random_data, random_dependency_network, random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.text import save_text
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.models.io.formats import load_model, save_model
+from mnlearn.runtime.files import read_json, write_json
 
 ROOT = Path(__file__).parents[2]
 BIF = """\
@@ -58,7 +59,6 @@ PEOPLE = (
 )
 CATEGORICAL = "colour,size,smoker\nred,10,no\nblue,9,yes\ngreen,10,no\n"
 EVIDENCE = "*,0,1,0,1,0\n0,0,1,0,1,0\n*,*,1,0,1,*\n"
-ORDER = {"made_by": {"content": {"stale": [["digits", "dtsl"]]}}}
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ DATA = (
     "score m.npz FILE --json --threads 1",
     "convert FILE o.csv.gz",
     "convert FILE o.npz",
-    'prepare own --folder o. --local \'{"train": "FILE"}\'',
+    prepare("own", "o.", {"local": {"train": "FILE"}}),
 )
 MODEL = (
     "info FILE --json",
@@ -97,12 +97,17 @@ MODEL = (
     "query FILE --evidence evidence --burn-in 1 --samples 5 --threads 1 --out o.csv",
     "sample FILE --rows 3 --burn-in 2 --threads 1 --out o.csv",
 )
-GATHER = "gather FILE --trace dtsl.csv --timed none --out o.csv"
-SCORE_CELL = (
-    "score-cell models --test d.npz --groups p.json --per-example o.csv --trace o.t.csv "
-    '--cell o.json --threads 1 --inference \'{"burn_in": 1, "samples": 5}\''
+GATHER = "step write own scores"
+OUTPUTS = ("o.@0.json", "o.trace@0.csv", "o.rows@0.csv")
+SCORE_CELL = score("dtsl", "models", test="d.npz", groups="p.json", outputs=OUTPUTS, samples=5)
+TIME_CELL = step(
+    "times", {"record": "o.@0.json"}, {}, inputs={"cell": "FILE", "train": "d.npz"}, method="dtsl"
 )
-TABLES = "write demo tables --order order.json"
+PAIR = pair("FILE", "FILE", "o.@0.json")
+TABLES = "step write demo tables"
+# Records of the study `own`, of recipes that are not current.
+CELL, TRACE = (f"results/own/{kind}/digits/dtsl@0.{form}" for kind, form in
+               (("cells", "json"), ("tuning", "csv")))  # fmt: skip
 
 
 def make_forms(folder):
@@ -141,21 +146,25 @@ def make_forms(folder):
     Path("p.json").write_text(
         "[[[0, 1, 2], [3, 4, 5]], [[0, 2], [1, 3], [4, 5]]]", encoding="utf-8"
     )
-    Path("order.json").write_text(json.dumps(ORDER), encoding="utf-8")
     for line in (
         "fit acmn --train d.npz --set max_edges=60 --out c.ac",
         "convert c.ac c.npz",
         "fit lem --train d.npz --out lem.npz",
         "fit hclt --train d.npz --set n_states=2 --out hclt.npz",
         "convert categories.csv o.npz --categories encoding.json",
-        "tune dtsl --study demo --label dtsl --dataset digits --train d.npz --valid d.npz "
-        "--models models --threads 1 --grid '{\"kappa\": [0.01]}'",
-        SCORE_CELL.replace("o.csv", "pe.csv").replace("o.t", "dtsl").replace("o.json", "cell.json"),
-        "gather cell.json --out scores.csv",
+        learn("dtsl", {"kappa": [0.01]}, "models", train="d.npz", valid="d.npz"),
+        SCORE_CELL,
     ):
         succeed(line)
-    Path("results/demo").mkdir(parents=True)
-    shutil.copy("scores.csv", "results/demo/scores.csv")
+    shutil.copy("workflow/studies/demo.yaml", "workflow/studies/own.yaml")
+    for made, name in zip(OUTPUTS, (CELL, TRACE, "pe.csv"), strict=True):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(made, name)
+    cell = read_json(CELL)
+    write_json(CELL, {**cell, "study": "own", "dataset": "digits"})
+    succeed(GATHER)
+    Path("results/demo").mkdir()
+    shutil.copy("results/own/scores.csv", "results/demo/scores.csv")
     for left in Path().glob("o.*"):
         left.unlink()
     return [
@@ -194,17 +203,16 @@ def make_forms(folder):
         Form("models/tuning.json", (SCORE_CELL,)),
         Form("models/trace.csv", (SCORE_CELL,)),
         Form("models/chosen.npz", (SCORE_CELL,)),
-        Form("cell.json", (GATHER, "time-cell FILE --train d.npz --out o.json")),
-        Form("dtsl.csv", ("gather cell.json --trace FILE --out o.csv",)),
-        Form("pe.csv", (
-            "pair --study s --dataset d --first a FILE --second b FILE --out o.json",
-        )),
-        Form("order.json", (TABLES,), ""),
-        Form("results/demo/scores.csv", (TABLES, "write demo figures", "write demo claims"), ""),
+        Form(CELL, (GATHER, TIME_CELL)),
+        Form(TRACE, (GATHER,)),
+        Form("pe.csv", (PAIR,)),
+        Form("results/demo/scores.csv", (
+            TABLES, "step write demo figures", "step write demo claims",
+        ), ""),
         Form("config.yaml", (TABLES,), ""),
-        Form("workflow/studies/demo.yaml", (TABLES, TABLES, "write demo figures"), ""),
+        Form("workflow/studies/demo.yaml", (TABLES, TABLES, "step write demo figures"), ""),
         Form("workflow/published.tsv", (TABLES,), ""),
-        Form("workflow/datasets.tsv", ("prepare triples --folder o.", "datasets --json"), "o."),
+        Form("workflow/datasets.tsv", ("study demo --stale", "datasets --json"), ""),
         Form("workflow/costs.tsv", ("datasets --json",), ""),
     ]  # fmt: skip
 

@@ -4,47 +4,36 @@ import shlex
 
 import numpy as np
 
+from faults.steps import learn, pair, partition, prepare, score
 from made_random import random_data
 from made_server import make_benchmark, make_mirror, registry_text
 
 # In commands it stands for the folder of inputs.
 INPUTS = "INPUTS"
-CELL = (
-    "--study s --dataset d --train INPUTS/train.npz --valid INPUTS/valid.npz --threads 1 "
-    "--checkpoints kept"
-)
-SCORE = (
-    "--test INPUTS/test.npz --groups groups.json --checkpoints kept --threads 1 --inference "
-    """'{"method": "gibbs", "burn_in": 5, "samples": 20}'"""
-)
-PARTITION = "partition INPUTS/train.npz --dataset d --groups 3 --number 2 --out groups.json"
+TRAIN, VALID, TEST = (f"INPUTS/{split}.npz" for split in ("train", "valid", "test"))
 
 
-def _cell(method, grid, more=""):
+def _cell(method, grid, criterion=None):
+    folder = f"models/{method}@0"
+    outputs = [f"cells/{method}@0.json", f"tuning/{method}@0.csv", f"per_example/{method}@0.csv"]
     return [
-        f"tune {method} --label {method} {CELL} --grid '{grid}' --models models/{method} {more}",
-        f"score-cell models/{method} {SCORE} --per-example {method}.pe.csv --trace {method}.csv "
-        f"--cell cells/{method}.json",
+        learn(method, grid, folder, train=TRAIN, valid=VALID, criterion=criterion),
+        score(method, folder, test=TEST, groups="groups@0.json", outputs=outputs, samples=20),
     ]
 
 
-GRID = '{"kappa": [0.01, 0.1], "feature_mode": ["prune-5", "nonzero"], "sd": [0.5, 1.0]}'
-CMLL = """--cmll '{"groups": 3, "method": "gibbs", "burn_in": 5, "samples": 20}'"""
+PARTITION = partition(TRAIN, "groups@0.json")
+GRID = {"kappa": [0.01, 0.1], "feature_mode": ["prune-5", "nonzero"], "sd": [0.5, 1.0]}
+CMLL = {"groups": 3, "method": "gibbs", "burn_in": 5, "samples": 20}
 # Each is resumed where it was ended: a command that is done is not run again.
 JOBS = {
     "study": [
         PARTITION,
-        *_cell("atomic", "{}"),
+        *_cell("atomic", {}),
         *_cell("dtsl", GRID, CMLL),
-        "pair --study s --dataset d --first dtsl dtsl.pe.csv --second atomic atomic.pe.csv "
-        "--out pair.json",
-        "gather cells/atomic.json cells/dtsl.json --paired pair.json --out scores.csv",
-        "page INPUTS/table.md --out page.html",
+        pair("per_example/dtsl@0.csv", "per_example/atomic@0.csv", "paired/dtsl-atomic@0.json"),
     ],
-    "circuit": [
-        PARTITION,
-        *_cell("acmn", '{"max_edges": [40, 80], "split_cost": [0.001]}'),
-    ],
+    "circuit": [PARTITION, *_cell("acmn", {"max_edges": [40, 80], "split_cost": [0.001]})],
     "fit": [
         "fit dtsl --train INPUTS/train.npz --valid INPUTS/valid.npz --grid INPUTS/grid.yaml "
         "--out m.npz --trace trace.csv --threads 1",
@@ -55,9 +44,9 @@ JOBS = {
         "convert s.csv.gz s.npz",
     ],
     "prepare": [
-        "prepare triples --folder data --seed 1",
+        prepare("triples", "data/triples/", {}),
         "fetch toy --folder data --mirror INPUTS/mirror --jobs 1",
-        "prepare toy --folder data --mirror INPUTS/mirror --seed 1",
+        prepare("toy", "data/toy/", {"mirror": "INPUTS/mirror"}),
     ],
 }
 
@@ -74,7 +63,6 @@ def make_inputs(folder):
     for seed, split in enumerate(("train", "valid", "test")):
         random_data(seed, n_examples=200).save(inputs / f"{split}.npz")
     (inputs / "grid.yaml").write_text("kappa: [0.01, 0.1]\nsd: [0.5, 1.0]\n")
-    (inputs / "table.md").write_text("Scores.\n\n| a | b |\n| - | -: |\n| x | **1.5** |\n" * 200)
     make_mirror(inputs / "mirror", ("toy",), compressed=True)
     (folder / "workflow").mkdir()
     registry = registry_text([make_benchmark("toy", "http://127.0.0.1:9")])
