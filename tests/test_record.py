@@ -4,12 +4,12 @@ import json
 import runpy
 import subprocess
 import sys
-from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from workflow_tree import ROOT
+from made_study import make_plan
+from mnlearn.runtime.files import write_json
+from workflow_tree import ROOT, TINY
 
 
 @pytest.fixture
@@ -85,16 +85,18 @@ def test_a_command_that_fails_ends_the_record(record, monkeypatch):
     assert ended.value.code == 3
 
 
-def test_records_of_a_former_plan_are_found(monkeypatch, tmp_path):
-    unplanned = runpy.run_path(str(ROOT / "workflow/record.py"))["unplanned"]
-    path = Path("demo/times/nltcs/dtsl.json")
-    plan = SimpleNamespace(
-        results=tmp_path,
-        records=lambda study, kind: [SimpleNamespace(path=path)] if kind == "times" else [],
-    )
-    monkeypatch.setitem(unplanned.__globals__, "plan_of", lambda *_, **__: plan)
-    for name in ("dtsl", "blm"):
-        other = tmp_path / path.with_name(f"{name}.json")
-        other.parent.mkdir(parents=True, exist_ok=True)
-        other.write_text("{}")
-    assert unplanned("demo") == [str(tmp_path / path.with_name("blm.json"))]
+def test_what_a_plan_lacks_or_does_not_have_is_found(monkeypatch, tmp_path):
+    """Records by another recipe are stale; of a method that the study has no more, unplanned."""
+    check = runpy.run_path(str(ROOT / "workflow/record.py"))
+    content = {**TINY, "methods": {"atomic": {}, "dtsl": {}, "chow_liu": {}}, "exports": {}}
+    known = check["lacking"].__globals__
+    monkeypatch.setitem(known, "plan_of", lambda *_, **__: make_plan(tmp_path, content))
+    monkeypatch.setitem(known, "RESULTS", tmp_path)
+    plan = make_plan(tmp_path, content)
+    current, stale, missing = (plan.path(record) for record in plan.records("s", "cells"))
+    other = stale.with_name("dtsl@0.json")
+    former = current.with_name("blm@0.json")
+    for path in (current, other, former):
+        write_json(path, {"recipe": {}})
+    assert check["lacking"]("s") == ([str(missing)], [str(other)])
+    assert check["unplanned"]("s") == [str(former)]

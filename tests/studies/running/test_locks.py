@@ -1,6 +1,8 @@
 """Whose run it is that holds the lock of a folder."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -48,4 +50,20 @@ def test_a_lock_of_another_machine_stays_until_someone_says_so(tmp_path, monkeyp
         unlock()
     assert any(locks.iterdir())
     unlock(force=True)
+    assert not any(locks.iterdir())
+
+
+def test_a_run_beside_another_is_refused(tmp_path, monkeypatch):
+    locks = locked(tmp_path, monkeypatch, None)
+    mark_run()
+    words = [sys.executable, "-c", "import time; time.sleep(60)", "snakemake"]
+    other = subprocess.Popen(words, cwd=tmp_path)
+    try:
+        with pytest.raises(InputError, match=f"another run is under way here, process {other.pid}"):
+            unlock(force=True)
+    finally:
+        other.kill()
+        other.wait()
+    assert any(locks.iterdir())
+    unlock()
     assert not any(locks.iterdir())

@@ -5,73 +5,71 @@ import sys
 import pytest
 
 from mnlearn.cli.progress import show_progress
-from mnlearn_studies.running.snakemake import run_snakemake
+from mnlearn_studies.running.snakemake import FAILURES, run_snakemake
 
-OUTPUT = """
-Job stats:
-job      count
------  -------
-total       40
-
-rule tune:
-    output: a
-    wildcards: study=demo, dataset=grid, method=dtsl
-left out: nltcs: no such file
-1 of 40 steps (2%) done
-20 of 40 steps (50%) done
-failed with status 2, see a.log: a.csv: expected 0 or 1.
-40 of 40 steps (100%) done
+# A job makes a record, another one fails; Snakemake prints more than anybody wants to read.
+RUN = """
+import os, pathlib, sys, time
+print("rule cells:")
+for name in {made}:
+    pathlib.Path(name).write_text("")
+    time.sleep(0.6)
+for line in {failed}:
+    with open(os.environ[{variable!r}], "a") as file:
+        print(line, file=file)
+print("WorkflowError: study x has no y among its tables.", file=sys.stderr)
+sys.exit({status})
 """
-FAILURE = "WorkflowError:\nstudy x has no y among its tables.\n"
+FAILED = "failed with status 2, see a.log: a.csv: expected 0 or 1."
+SAID = "rule cells:\nWorkflowError: study x has no y among its tables.\n"
 
 
-def run(tmp_path, text, status, **options):
-    code = f"import sys; sys.stderr.write({text!r}); sys.exit({status})"
-    command = [sys.executable, "-c", code]
-    log = tmp_path / "logs" / "run.log"
+def run(folder, status=0, *, made=(), failed=(), n_wanted=0, **options):
+    """Run what makes some records and says that jobs failed; return its status and log."""
+    code = RUN.format(made=list(made), failed=list(failed), variable=FAILURES, status=status)
+    log = folder / "logs" / "run.log"
+    wanted = [folder / str(number) for number in range(n_wanted)]
+    command = [sys.executable, "-u", "-c", code]
     with show_progress():
-        found = run_snakemake(command, tmp_path, name="demo", log=log, **options)
-    return found, log
+        return run_snakemake(command, folder, "demo", log, wanted=wanted, **options), log
 
 
-def test_a_few_lines_are_shown_and_the_log_has_all(tmp_path, capsys):
-    status, log = run(tmp_path, OUTPUT, 0)
+def test_records_are_counted_and_the_log_has_all(tmp_path, capsys):
+    status, log = run(tmp_path, made=("0", "1"), failed=[FAILED], n_wanted=4)
     assert status == 0
-    assert capsys.readouterr().err.splitlines() == [
-        "demo: 0 of 40 jobs",
-        "left out: nltcs: no such file",
-        "demo: 20 of 40 jobs",
-        "failed with status 2, see a.log: a.csv: expected 0 or 1.",
-        "demo: 40 of 40 jobs",
-    ]
-    assert log.read_text() == OUTPUT
-    run(tmp_path, "more\n", 0, append=True)
-    assert log.read_text() == OUTPUT + "more\n"
+    shown = capsys.readouterr().err.splitlines()
+    assert shown[-2:] == ["demo: 2 of 4 records", FAILED]
+    assert set(shown[:-2]) <= {"demo: 0 of 4 records", "demo: 1 of 4 records"}
+    assert log.read_text() == SAID
+    run(tmp_path, append=True)
+    assert log.read_text() == 2 * SAID
 
 
 def test_a_terminal_has_one_bar(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    run(tmp_path, OUTPUT, 0)
+    run(tmp_path, made=("0", "1"), n_wanted=2)
     shown = capsys.readouterr().err
-    assert "40/40" in shown
-    assert "tune demo grid dtsl" in shown
-    assert "steps" not in shown
+    assert "2/2" in shown
+    assert "rule" not in shown
 
 
-@pytest.mark.parametrize(("text", "shown"), [(FAILURE, True), (OUTPUT, False)])
-def test_a_failure_shows_its_cause(tmp_path, capsys, text, shown):
-    status, _ = run(tmp_path, text, 3)
+@pytest.mark.parametrize("failed", [[], [FAILED]])
+def test_a_failure_shows_its_cause(tmp_path, capsys, failed):
+    """That of the job, or else the end of what Snakemake printed."""
+    status, _ = run(tmp_path, 3, failed=failed)
     assert status == 3
-    assert ("among its tables" in capsys.readouterr().err) == shown
+    assert capsys.readouterr().err == (f"{FAILED}\n" if failed else SAID)
 
 
-def test_verbose_shows_everything(tmp_path, capsys):
-    run(tmp_path, OUTPUT, 0, verbose=True)
-    assert capsys.readouterr().err == OUTPUT
+def test_verbose_shows_everything(tmp_path, capfd):
+    _, log = run(tmp_path, failed=[FAILED], n_wanted=1, verbose=True)
+    shown = capfd.readouterr()
+    assert shown.out + shown.err == f"{SAID}{FAILED}\n"
+    assert not log.exists()
 
 
 def test_a_log_that_cannot_be_written_ends_no_run(tmp_path, capsys):
     (tmp_path / "logs").write_text("a file")
-    status, _ = run(tmp_path, OUTPUT, 0)
+    status, _ = run(tmp_path)
     assert status == 0
     assert "cannot be written" in capsys.readouterr().err
