@@ -23,6 +23,7 @@ def test_an_unknown_method_is_refused_before_anything_is_compiled(tmp_path, monk
 
 
 @pytest.mark.nightly
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["dtsl", "chow_liu"])
 def test_later_commands_compile_nothing(method, tmp_path, monkeypatch):
     fill_folder(tmp_path, monkeypatch)
