@@ -21,7 +21,7 @@ from mnlearn_studies.study.published import tidy_scores
 from workflow_tree import ROOT
 
 # The tests share what one run makes, which takes two minutes.
-pytestmark = [pytest.mark.nightly, pytest.mark.xdist_group("lem study")]
+pytestmark = [pytest.mark.nightly, pytest.mark.long, pytest.mark.xdist_group("lem study")]
 STUDY = load_study(ROOT / "workflow/studies/lem.yaml")
 # Every dataset at the largest size; the table of thresholds is of 1,000 examples.
 SAMPLES = [
