@@ -43,6 +43,7 @@ _EFFECTS = "(effects)"
 _CHECKED = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 
 Definition = tuple[str, str]
+Optional = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 @dataclass
@@ -81,7 +82,7 @@ class _References:
     outside: tuple[tuple[str, str], ...]
 
 
-def code_digest(*roots: str) -> str:
+def code_digest(*roots: str, optional: Optional = ()) -> str:
     """Return the digest, 16 hexadecimal digits, of everything that some definitions can reach.
 
     Parameters
@@ -89,13 +90,17 @@ def code_digest(*roots: str) -> str:
     *roots
         Definitions, such as "mnlearn.learning.tuning.tune", or modules, such as
         "mnlearn.learning.weights.descent". A module stands for all its definitions.
+    optional : tuple of (str, tuple of str)
+        Modules that count only if the first root alone reaches another one: that module, and the
+        modules, or packages of them. Such is the code of a kind of model that a learner never
+        makes, which functions for all kinds of models could call.
 
     Raises
     ------
     LookupError
         There is no such definition.
     """
-    return _digest_of(SOURCES, roots)
+    return _digest_of(SOURCES, roots, optional)
 
 
 def clear_caches() -> None:
@@ -105,14 +110,19 @@ def clear_caches() -> None:
 
 
 @cache
-def _digest_of(sources: Path, roots: tuple[str, ...]) -> str:
+def _digest_of(sources: Path, roots: tuple[str, ...], optional: Optional) -> str:
     file = _file(sources)
-    digest = read_digest(file, roots)
+    key = (*roots, *(f"?{module}" for module, _ in optional))
+    digest = read_digest(file, key)
     if digest is None:
         found = [definition for root in roots for definition in _definitions_of(root)]
-        hashes = _hashes(found)
+        without: tuple[str, ...] = ()
+        if optional:
+            modules = {module for module, _ in reached(roots[0])}
+            without = tuple(p for module, own in optional if module not in modules for p in own)
+        hashes = _hashes(found, without)
         digest = _hash(*sorted({hashes[definition] for definition in found}))[:16]
-        keep_digest(file, roots, digest)
+        keep_digest(file, key, digest)
     return digest
 
 
@@ -136,8 +146,8 @@ def _definitions_of(root: str) -> list[Definition]:
     return [target]
 
 
-def _hashes(roots: list[Definition]) -> dict[Definition, str]:
-    """Return the hash of every definition that the roots reach.
+def _hashes(roots: list[Definition], without: tuple[str, ...] = ()) -> dict[Definition, str]:
+    """Return the hash of every definition that the roots reach, but through some modules.
 
     Definitions that refer to each other in a circle are hashed together.
     """
@@ -149,7 +159,7 @@ def _hashes(roots: list[Definition]) -> dict[Definition, str]:
     waiting = list(roots)
     while waiting:
         definition = waiting.pop()
-        for _, target in _references(*definition).inside:
+        for _, target in _followed(definition, without):
             if target not in graph:
                 waiting.append(target)
             graph.add_edge(definition, target)
@@ -157,17 +167,25 @@ def _hashes(roots: list[Definition]) -> dict[Definition, str]:
     circles = nx.condensation(graph)
     for number in reversed(list(nx.topological_sort(circles))):
         members = circles.nodes[number]["members"]
-        own = {member: _own_hash(member, hashes) for member in members}
+        own = {member: _own_hash(member, hashes, without) for member in members}
         together = _hash(*sorted(own.values()))
         hashes |= {member: _hash(own[member], together) for member in members}
     return hashes
 
 
-def _own_hash(definition: Definition, known: dict[Definition, str]) -> str:
+def _followed(definition: Definition, without: tuple[str, ...]) -> list[tuple[str, Definition]]:
+    """Return what a definition refers to, without what is in some modules or packages."""
+    inside = _references(*definition).inside
+    return [(name, to) for name, to in inside if not f"{to[0]}.".startswith(without)]
+
+
+def _own_hash(
+    definition: Definition, known: dict[Definition, str], without: tuple[str, ...]
+) -> str:
     """Hash a definition with the known hashes of what it refers to, else with their syntax."""
-    references = _references(*definition)
-    inside = [f"{name}={known.get(to) or _syntax(*to)}" for name, to in references.inside]
-    outside = [f"{name}:{text}" for name, text in references.outside]
+    followed = _followed(definition, without)
+    inside = [f"{name}={known.get(to) or _syntax(*to)}" for name, to in followed]
+    outside = [f"{name}:{text}" for name, text in _references(*definition).outside]
     return _hash(_syntax(*definition), *sorted(inside), *sorted(outside))
 
 

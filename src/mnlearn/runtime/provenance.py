@@ -12,7 +12,7 @@ import numba
 from llvmlite.binding import get_host_cpu_name
 
 from mnlearn.runtime.blas import architecture
-from mnlearn.runtime.code_digest import clear_caches, code_digest
+from mnlearn.runtime.code_digest import Optional, clear_caches, code_digest
 
 _LIBRARIES = ("numba", "numpy", "scipy", "mnlearn")
 
@@ -43,14 +43,17 @@ def peak_memory_mib() -> float:
     return round(peak / 2**20 if sys.platform == "darwin" else peak / 2**10, 1)
 
 
-def provenance(*roots: str) -> dict[str, Any]:
+def provenance(*roots: str, optional: Optional = ()) -> dict[str, Any]:
     """Return the digest of the code of a record, the versions of libraries, and the machine.
 
     Parameters
     ----------
     *roots
         Definitions that make the record; see `code_digest`.
+    optional : tuple of (str, tuple of str)
+        See `code_digest`.
     """
-    record = {"code_digest": code_digest(*roots), "versions": versions(), "machine": machine()}
+    digest = code_digest(*roots, optional=optional)
+    record = {"code_digest": digest, "versions": versions(), "machine": machine()}
     clear_caches()  # The syntax trees would count in the peak memory of later steps.
     return record

@@ -31,6 +31,7 @@ from mnlearn.runtime.provenance import peak_memory_mib, provenance
 from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.scoring.metrics import Request, mean_score
 from mnlearn_studies.records.files import CHOSEN, TRACE, TUNING_RECORD, model_path
+from mnlearn_studies.records.model_code import MODEL_CODE
 from mnlearn_studies.records.part_files import n_shares, read_parts
 
 
@@ -99,7 +100,9 @@ def open_search(inputs: CellInputs, n_parts: int) -> Opened:
     valid = load_npz(inputs.valid_path)
     check_same_variables(inputs.train_path, train, inputs.valid_path, valid)
     learned_by = provenance(
-        learner_root(inputs.learner), "mnlearn_studies.records.learn.learn_cell"
+        learner_root(inputs.learner),
+        "mnlearn_studies.records.learn.learn_cell",
+        optional=MODEL_CODE,
     )
     paths = (inputs.train_path, inputs.valid_path, inputs.network_path)
     kept = Checkpoints(

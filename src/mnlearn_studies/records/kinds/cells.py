@@ -34,6 +34,7 @@ from mnlearn_studies.records.files import (
 )
 from mnlearn_studies.records.kind import Kind, Planned, Row, head
 from mnlearn_studies.records.kinds.parts import CHECKPOINTS
+from mnlearn_studies.records.model_code import MODEL_CODE
 from mnlearn_studies.records.record import Job, Recipe, Record, recipe_digest
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.frames import read_frame
@@ -86,6 +87,7 @@ def score_cell(
         learner_root(record["learner"]),
         "mnlearn_studies.records.kinds.cells.score_cell",
         "mnlearn.inference.query_groups.partitions",
+        optional=MODEL_CODE,
     )
     kept = Checkpoints(
         checkpoint_folder, code=scored_by["code_digest"], test=file_digest(test_path)
@@ -266,6 +268,7 @@ class Cells(Kind):
                 learner_root(study.learner(method)),
                 "mnlearn_studies.records.kinds.cells.score_cell",
                 "mnlearn.inference.query_groups.partitions",
+                optional=MODEL_CODE,
             ),
             "inference": study.inference(dataset),
             "groups": [study.content["cmll"]["groups"], study.n_partitions(dataset)],

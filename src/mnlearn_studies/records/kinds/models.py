@@ -7,8 +7,11 @@ from mnlearn.methods import learner_root
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn_studies.records.kind import Kind, Planned
 from mnlearn_studies.records.kinds.parts import CHECKPOINTS, cell_inputs, learning_inputs, parts_of
+from mnlearn_studies.records.model_code import MODEL_CODE
 from mnlearn_studies.records.record import Job, Recipe, Record, recipe_digest
 from mnlearn_studies.study.definition import Study
+
+_LEARNING = "mnlearn_studies.records.learn.learn_cell"
 
 
 class Models(Kind):
@@ -35,7 +38,7 @@ class Models(Kind):
             built_on = recipe_digest(plan.recipe(record.of("models", network)))
         return {
             "learner": learner,
-            "code": code_digest(learner_root(learner), "mnlearn_studies.records.learn.learn_cell"),
+            "code": code_digest(learner_root(learner), _LEARNING, optional=MODEL_CODE),
             "data": recipe_digest(plan.recipe(record.data)),
             "grid": study.grid(method, dataset),
             "criterion": study.tuning_cmll(method, dataset),
