@@ -49,6 +49,7 @@ def make_plan():
 
 PLAN = make_plan()
 RUNNING = PLAN.running
+TO_MAKE = PLAN.jobs()
 RESOURCES = JobResources(PLAN, load_laws(WORKFLOW / "costs.tsv"))
 # The file of each study that says that its tables, figures and pages are written.
 MADE = {study: str(stamp_of(PLAN, study)) for study in RUNNING}

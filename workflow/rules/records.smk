@@ -29,8 +29,9 @@ def inputs_of(kind):
 
     def inputs(wildcards):
         record, is_current = record_of(kind, wildcards)
-        # A record of another recipe is used as it is.
-        if not is_current:
+        # A record that is used as it is needs nothing. If its inputs are missing, as in a clone, and
+        # another record needs them, Snakemake would make it again too.
+        if not is_current or (PLAN.is_made(record) and record not in TO_MAKE):
             return {}
         return {name: ancient(file) for name, file in kind.inputs(PLAN, record).items()}
 

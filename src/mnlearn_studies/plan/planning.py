@@ -77,6 +77,8 @@ class Plan:
         self._recipes: dict[Record, Recipe] = {}
         self._versions: dict[Record, list[Path]] = {}
         self._listed: dict[Path, frozenset[str]] = {}
+        # The record of each file that was named as an input.
+        self._owners: dict[str, Record] = {}
 
     def _expand(self, study: str, datasets: Collection[str]) -> list[str]:
         """Return the datasets of a study that are asked for and can be had."""
@@ -172,7 +174,9 @@ class Plan:
 
     def file(self, record: Record, name: str = "") -> str:
         """Return a file of a record as an input of a job; the record itself if none is named."""
-        return str(self.path(record, name))
+        file = str(self.path(record, name))
+        self._owners[file] = record
+        return file
 
     def stale(self, record: Record) -> list[str]:
         """Return what of a record's recipe has changed; nothing if it is current or missing."""
@@ -207,6 +211,25 @@ class Plan:
     def missing(self, study: str) -> list[Record]:
         """Return the records that a run makes because a study asks for them."""
         return [record for record in self.all_records(study) if not self.is_made(record)]
+
+    def jobs(self) -> set[Record]:
+        """Return the records that a run makes: those that are missing, and what they lack.
+
+        A record that is there is made again if one of its other files is an input and is missing:
+        git does not keep the scores by example of a cell.
+        """
+        waiting = [record for study in self.running for record in self.missing(study)]
+        jobs: set[Record] = set()
+        while waiting:
+            record = waiting.pop()
+            if record in jobs:
+                continue
+            jobs.add(record)
+            for given in KINDS[record.kind].inputs(self, record).values():
+                files = [given] if isinstance(given, str) else given
+                lacking = (file for file in files if not Path(file).exists())
+                waiting += [self._owners[file] for file in lacking if file in self._owners]
+        return jobs
 
     def needed_datasets(self) -> list[str]:
         """Return the datasets of which something has to be made."""

@@ -102,12 +102,12 @@ WRITERS: dict[str, Callable[..., None]] = {
 def stamp_of(plan: Plan, name: str) -> Path:
     """Return the file that says that the products of a study are as a run would write them.
 
-    Its name has the digest of all that they depend on. If it is there but a product has changed
-    since, it is removed.
+    Its name has the digest of all that they depend on. If it is there, but a record is missing or a
+    product has changed since, it is removed, so that a run writes all anew.
     """
     digest = recipe_digest(_recipe(plan, name))[:DIGITS]
     path = plan.results / "made" / f"{name}@{digest}.json"
-    if path.exists() and not _describes(path, plan.results / name):
+    if path.exists() and (plan.missing(name) or not _describes(path, plan.results / name)):
         path.unlink()
     return path
 

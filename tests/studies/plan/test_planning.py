@@ -1,5 +1,6 @@
 """Which records a run makes, and which it uses, without running it."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,28 @@ def test_a_new_record_takes_the_place_of_the_old_one(tmp_path, monkeypatch, kind
         assert f"@{new.digest(record)}" in path.name
     assert old.path(other).exists() or kind == "data"
     assert make_plan(tmp_path, content, seed=21).versions(record) == [new.path(record)]
+
+
+def test_a_run_makes_what_is_missing_and_what_this_lacks(tmp_path):
+    """A clone has neither data nor models, nor the scores by example of its cells."""
+    claimed(tmp_path)
+    plan = make_plan(tmp_path, CONTENT)
+    assert plan.jobs() == set()
+    shutil.rmtree(tmp_path / "s/per_example")
+    times = Record("times", "s", "grid", ("dtsl",))
+    plan.path(times).unlink()
+    grid = Record("data", "", "grid")
+    assert make_plan(tmp_path, CONTENT).jobs() == {times, grid}
+    claim(plan, times)
+    pair = Record("paired", "s", "grid", ("dtsl", "atomic"))
+    plan.path(pair).unlink()
+    models = {Record("models", "s", "grid", (name,)) for name in pair.names}
+    cells = {Record("cells", "s", "grid", (name,)) for name in pair.names}
+    also = {grid, Record("partitions", "s", "grid")}
+    assert make_plan(tmp_path, CONTENT).jobs() == {pair, *cells, *models, *also}
+    for cell in cells:
+        claim(plan, cell)
+    assert make_plan(tmp_path, CONTENT).jobs() == {pair}
 
 
 def test_current_records_are_used(tmp_path):
