@@ -17,6 +17,13 @@ from mnlearn.data.dataset import merge_rows
 from mnlearn.data.text import save_text
 from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.runtime.decompression import ExpansionLimit
+from mnlearn.runtime.errors import InputError
+from mnlearn_studies.records.gather import gather
+from mnlearn_studies.records.kinds import ASKED
+from mnlearn_studies.records.kinds.cells import score_cell
+from mnlearn_studies.records.kinds.paired import compare_paired
+from mnlearn_studies.records.kinds.times import time_cell
+from mnlearn_studies.study.definition import Study
 
 LONG = "9" * 5000
 MOST_SECONDS = 10
@@ -101,10 +108,9 @@ def write_model(name, **changes):
         ("query m.npz --evidence evidence_lines", "evidence_lines, line 1: expected 6 values"),
         (f"fit atomic --train d.data --out o.npz --set pseudocount=-{LONG}", "pseudocount"),
         (f"fit dn_bag --train d.data --out o.npz --set n_bags={LONG}", "parameter n_bags"),
-        (f"tune atomic --study a --label a --dataset a --train d.npz --valid d.npz --models m "
-         f"--grid '[{LONG}]'", "--grid: expected numbers of at most 4300 digits"),
-        ("tune atomic --study a --label a --dataset a --train d.npz --valid d.npz --models m "
-         f"--grid {'[' * 50_000}", "--grid: its brackets are nested too deeply"),
+        (f"step record '[{LONG}]'", "JOB: expected the JSON that the workflow writes"),
+        (f"step record {'[' * 50_000}", "JOB: expected the JSON that the workflow writes"),
+        ("step record '{}'", "JOB: expected the JSON that the workflow writes"),
     ],
 )  # fmt: skip
 def test_bad_files_are_refused(line, names):
@@ -221,22 +227,26 @@ def test_damaged_records_are_named(text):
     Path("models").mkdir()
     Path("models/tuning.json").write_text(text, encoding="utf-8")
     random_data(0).save("d.npz")
-    refuse("gather r.json --out o.csv", "r.json")
-    refuse("time-cell r.json --train d.npz --out o.json", "r.json")
-    files = "--test d.npz --groups r.json --per-example o.csv --trace t.csv --cell o.json"
-    refuse(f"score-cell models --inference {{}} {files}", "tuning.json")
+    with pytest.raises(InputError, match=r"r\.json"):
+        time_cell(Path("r.json"), Path("d.npz"), {}, Path("o.json"))
+    with pytest.raises(InputError, match=r"tuning\.json"):
+        score("r.json")
 
 
-@pytest.mark.parametrize("kind", ["paired", "curve", "export", "time", "divergence"])
+def score(groups):
+    """Score the models of the folder `models`."""
+    score_cell(
+        Path("models"), Path("d.npz"), Path(groups), {}, checkpoint_folder=None,
+        per_example_path=Path("o.csv"), trace_path=Path("t.csv"), cell_path=Path("o.json"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ASKED if kind != "structures"])
 @pytest.mark.parametrize("text", RECORDS.values(), ids=RECORDS)
-def test_damaged_records_beside_cells_are_named(kind, text):
-    cell = {
-        "study": "a", "dataset": "a", "method": "atomic", "learner": "atomic", "variants": {},
-        "seconds_tuning": 1,
-    }  # fmt: skip
-    Path("c.json").write_text(json.dumps(cell), encoding="utf-8")
+def test_damaged_records_are_named_where_they_are_gathered(kind, text):
     Path("r.json").write_text(text, encoding="utf-8")
-    refuse(f"gather c.json --{kind} r.json --out o.csv", "r.json")
+    with pytest.raises(InputError, match=r"r\.json"):
+        gather(Study("a", {}), {kind: [Path("r.json")]})
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", "[[0]]", "[[[0], [0]]]", "[[[9]]]", "[[[1.5]]]", "["])
@@ -250,13 +260,14 @@ def test_damaged_partitions_are_named(text):
     }  # fmt: skip
     Path("models/tuning.json").write_text(json.dumps(record), encoding="utf-8")
     Path("p.json").write_text(text, encoding="utf-8")
-    files = "--test d.npz --groups p.json --per-example o.csv --trace t.csv --cell o.json"
-    refuse(f"score-cell models --inference {{}} {files}", "p.json")
+    with pytest.raises(InputError, match=r"p\.json"):
+        score("p.json")
 
 
 @pytest.mark.parametrize("text", ["", "\0", "a,b\n1\n2,3,4\n", '"', "a\n1\n", "pll\nx\ny\n"])
 def test_damaged_scores_by_example_are_named(text):
     Path("a.csv").write_text("pll\n1\n2\n", encoding="utf-8")
     Path("b.csv").write_text(text, encoding="utf-8")
-    line = "pair --study a --dataset a --first x a.csv --second y b.csv --out o.json"
-    refuse(line, "b.csv")
+    sides = ("x", Path("a.csv")), ("y", Path("b.csv"))
+    with pytest.raises(InputError, match=r"b\.csv"):
+        compare_paired({"study": "a", "dataset": "a"}, *sides, Path("o.json"))

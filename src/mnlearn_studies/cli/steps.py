@@ -28,7 +28,7 @@ def record(job: str, threads: int) -> None:
     try:
         parsed = Job.from_json(job, threads)
         kind = KINDS[parsed.record.kind]
-    except (LookupError, TypeError, ValueError) as error:
+    except (LookupError, RecursionError, TypeError, ValueError) as error:
         raise InputError("JOB: expected the JSON that the workflow writes for a record.") from error
     make_record(kind, parsed)
 
