@@ -3,6 +3,7 @@
 import json
 import runpy
 import subprocess
+from urllib.parse import unquote
 
 import pytest
 
@@ -25,6 +26,7 @@ def test_the_crate_says_what_made_each_figure(tmp_path):
     assert root["license"].endswith("/MIT")
     assert "ComputationalWorkflow" in entities["Snakefile"]["@type"]
     files = [path for path, entity in entities.items() if "File" in entity["@type"]]
+    files = [unquote(path) for path in files]
     assert all((tmp_path / "crate" / path).exists() for path in files)
     listed = subprocess.run(
         ["git", "-C", str(ROOT), "ls-tree", "-r", "--name-only", "HEAD"],

@@ -314,10 +314,10 @@ def test_edited_code_makes_again_exactly_what_uses_it(finished, tmp_path):
             "models": 1, "cells": 1, "exports": 1, "paired": 1,
             **PRODUCTS,
         },
-        ("src/mnlearn_studies/report/figures/scatter.py", "def draw_scatter(",
-         "@staticmethod\ndef draw_scatter("): PRODUCTS,
-        ("src/mnlearn_studies/report/figures/scatter.py", "def draw_scatter(",
-         "def unused():\n    return 1\n\n\ndef draw_scatter("): {},
+        ("src/mnlearn_studies/report/tables/formats.py", "def to_csv(",
+         "@staticmethod\ndef to_csv("): PRODUCTS,
+        ("src/mnlearn_studies/report/tables/formats.py", "def to_csv(",
+         "def unused():\n    return 1\n\n\ndef to_csv("): {},
     }  # fmt: skip
     for (name, old, new), expected in edits.items():
         tree.edit(name, old, new)

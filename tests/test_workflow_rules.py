@@ -243,10 +243,13 @@ def refuse_configuration(key, value):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"methods": {"dtsl": {"girds": {}}}}, "methods.dtsl: Additional properties"),
+        ({"methods": {"dtsl": {"girds": {}}}}, "no option 'girds'; did you mean 'grid'"),
         ({"methods": {"dtsl": {"learner": "dtls"}}}, "methods.dtsl: expected learner to be one of"),
         ({"datasets": []}, "datasets"),
-        ({"tables": [{**TINY["tables"][0], "name": HOSTILE[0]}]}, "tables.0"),
+        (
+            {"tables": [{**TINY["tables"][0], "name": HOSTILE[0]}]},
+            "name: expected a name of lower",
+        ),
     ],
 )
 def test_a_fault_in_a_study_is_named(tmp_path, change, message):

@@ -6,7 +6,6 @@ import pytest
 from benchmarks import gssl, measure, weights
 from benchmarks import run as bench
 
-from command import refuse, succeed
 from mnlearn.learning.owlqn import minimise
 from mnlearn.learning.trees import learn_tree_path
 from mnlearn.learning.weights.arrangement import arrange
@@ -14,6 +13,7 @@ from mnlearn.learning.weights.descent import Penalty
 from mnlearn.learning.weights.fit import MAX_ITERATIONS, fit_weights
 from mnlearn.learning.weights.stored_likelihood import arrange_stored
 from mnlearn.models.tree_features import tree_features
+from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_csv
 from mnlearn_studies.datasets.embedded import load_embedded
 
@@ -132,13 +132,14 @@ def test_only_the_datasets_named_are_renewed(tmp_path, monkeypatch):
         bench, "_measure_all", lambda found, name, parts: found.add(bench.Figure("c", name, 2.0))
     )
     monkeypatch.setattr(bench, "measure_pairs", lambda *arguments: None)
-    succeed(f"bench --datasets grid --out {out}")
+    bench.run_bench(out, ["grid"])
     kept = pd.read_csv(out)
     assert kept[["task", "dataset", "seconds"]].to_numpy().tolist() == [
         ["a", "plants", 1.0],
         ["c", "grid", 2.0],
     ]
-    refuse("bench --datasets grid,nowhere", "dataset nowhere: expected one of grid, digits, nltcs")
+    with pytest.raises(InputError, match="dataset nowhere: expected one of grid, digits, nltcs"):
+        bench.run_bench(out, ["grid", "nowhere"])
 
 
 def test_the_grid_on_paths_beside_one_from_zero(monkeypatch):

@@ -205,7 +205,7 @@ def try_mutant(target, path, mutant, tests, controls):
     "killed" by a failed test or by time or memory; "survived"; "not run" by any test; "control" if
     its tests do not pass together without it; "error" if pytest or the driver failed.
     """
-    name = ".".join(["mnlearn", *path.relative_to(ROOT / "src/mnlearn").with_suffix("").parts])
+    name = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
     tree = mutate(path.read_text(), mutant)
 
     def change():
@@ -329,7 +329,7 @@ def run(given, rows):
         n_tried = sum(row["group"] == target.group for row in rows)
         if (given.groups and target.group not in given.groups) or n_tried == given.count:
             continue
-        module = str(path.relative_to(ROOT / "src/mnlearn"))
+        module = str(Path(*path.relative_to(ROOT / "src").parts[1:]))
         if not module.startswith(tuple(given.only)):
             continue
         row = {"group": target.group, "module": module, **vars(mutant)}

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 class Target:
     """Modules of the package that share tests.
 
-    modules : patterns of files below src/mnlearn.
+    modules : patterns of files below src/mnlearn or src/mnlearn_studies.
     own : of kernels only, files and folders of the quick tests of these kernels by themselves,
         which are run first, and without `conftest.py`.
     tests : files, folders and single tests below tests; those that call a changed function are run.
@@ -26,7 +26,7 @@ class Target:
 
     def files(self):
         """Return the files of the modules, without those that hold nothing."""
-        found = {p for each in self.modules for p in (ROOT / "src/mnlearn").glob(each)}
+        found = {p for each in self.modules for p in (ROOT / "src").glob(f"mnlearn*/{each}")}
         return sorted(p for p in found if len(p.read_text().splitlines()) > 5)
 
 

@@ -71,8 +71,8 @@ for KIND in KINDS.values():
             f"results/logs/{PLACE}.log",
         benchmark:
             f"results/benchmarks/{PLACE}.tsv"
-        localrule: KIND.is_local
         priority: asked_of(KIND, RESOURCES.priority)
+        localrule: KIND.is_local
         # What runs alone takes all processors, so that nothing else of this run disturbs it. On a
         # cluster their number is not known here.
         threads: (workflow.cores or 1) if KIND.alone else 1

@@ -271,7 +271,8 @@ def _parse_split(row: dict[str, str], split: str, where: str) -> SplitFile:
 
 def _parse_count(row: dict[str, str], column: str, where: str) -> int:
     text = row[column]
-    if not re.fullmatch(r"[1-9][0-9]*", text):
+    # Longer ones are no sizes of files, and the longest cannot be converted.
+    if not re.fullmatch(r"[1-9][0-9]{0,17}", text):
         raise InputError(f"{where}, {column}: expected a positive whole number, got {text!r}.")
     return int(text)
 
