@@ -48,17 +48,10 @@ Optional = tuple[tuple[str, tuple[str, ...]], ...]
 
 @dataclass
 class _Module:
-    """What a module of this package defines and imports, according to its syntax tree.
+    """What a module of these packages defines and imports, according to its syntax tree.
 
-    Attributes
-    ----------
-    definitions
-        The statements that define each name.
-    own
-        Names that are imported from this package, as (module, name). The second item is empty for
-        a module.
-    external
-        Names that are imported from other packages.
+    definitions : the statements that define each name. own : names that are imported from these
+    packages, as (module, name); the second item is empty for a module. external : other names.
     """
 
     definitions: dict[str, list[ast.stmt]] = field(default_factory=dict)
@@ -68,14 +61,9 @@ class _Module:
 
 @dataclass(frozen=True)
 class _References:
-    """What a definition refers to.
+    """What a definition refers to: pairs of a name and what it stands for.
 
-    Attributes
-    ----------
-    inside
-        Pairs of a name and the definition of this package that it stands for.
-    outside
-        Pairs of a name and the dotted name in another package that it stands for.
+    inside : definitions of these packages. outside : dotted names in other packages.
     """
 
     inside: tuple[tuple[str, Definition], ...]

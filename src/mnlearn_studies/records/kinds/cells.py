@@ -41,6 +41,11 @@ from mnlearn_studies.study.frames import read_frame
 
 # Keys of the record of a search.
 _NEEDED = ("learner", "seed", "dataset", "method", "variants", "recipe")
+# What makes a cell, beside its learner.
+_ROOTS = (
+    "mnlearn_studies.records.kinds.cells.score_cell",
+    "mnlearn.inference.query_groups.partitions",
+)
 
 
 def score_cell(
@@ -83,12 +88,8 @@ def score_cell(
     record = read_record(model_folder / TUNING_RECORD, *_NEEDED)
     with refuse_damaged(model_folder / TUNING_RECORD):
         seed = stream_seed(record["seed"], record["dataset"], record["method"], "gibbs")
-    scored_by = provenance(
-        learner_root(record["learner"]),
-        "mnlearn_studies.records.kinds.cells.score_cell",
-        "mnlearn.inference.query_groups.partitions",
-        optional=MODEL_CODE,
-    )
+    root = learner_root(record["learner"])
+    scored_by = provenance(root, *_ROOTS, optional=MODEL_CODE)
     kept = Checkpoints(
         checkpoint_folder, code=scored_by["code_digest"], test=file_digest(test_path)
     )
@@ -264,12 +265,7 @@ class Cells(Kind):
         further = study.further_inference(method, dataset)
         return {
             "learning": recipe_digest(plan.recipe(record.models)),
-            "code": code_digest(
-                learner_root(study.learner(method)),
-                "mnlearn_studies.records.kinds.cells.score_cell",
-                "mnlearn.inference.query_groups.partitions",
-                optional=MODEL_CODE,
-            ),
+            "code": code_digest(learner_root(study.learner(method)), *_ROOTS, optional=MODEL_CODE),
             "inference": study.inference(dataset),
             "groups": [study.content["cmll"]["groups"], study.n_partitions(dataset)],
             "cmll_of": study.cmll_of(method, dataset),
