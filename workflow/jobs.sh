@@ -1,7 +1,8 @@
-# The shell of every job reads this first. Descriptor 3 is the output of Snakemake; that of the job
-# is its log. A person sees the line about a job that failed, and not the output of Snakemake.
-exec 3>&2
-# The log can be on a full disk: the command then says so in the output of Snakemake.
+# The shell of every job reads this first. The output of a job is its log. Descriptor 3 is where a
+# person looks: the file whose lines `mnlearn study` shows while the run goes on, or the output of
+# Snakemake.
+{ exec 3>>"${MNLEARN_FAILURES:-}"; } 2>/dev/null || exec 3>&2
+# The log can be on a full disk: the command then says so there.
 export MNLEARN_ERRORS_DESCRIPTOR=3
 
 mnlearn() {
@@ -15,11 +16,7 @@ mnlearn() {
             last=$(grep -v '^[[:space:]]*$' "$log" | tail -n 1 | cut -c -1000) || true
         fi
         last="failed with status $status, see ${log#"$PWD/"}: ${last#mnlearn: }"
-        echo "$last" >&3
-        # `mnlearn study` shows the lines of this file while the run goes on.
-        if [ -n "${MNLEARN_FAILURES:-}" ]; then
-            echo "$last" >>"$MNLEARN_FAILURES" || true
-        fi
+        echo "$last" >&3 || true
     fi
     return "$status"
 }
