@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 from benchmarks import gssl, measure, weights
 from benchmarks import run as bench
+from benchmarks.__main__ import main
+from click.testing import CliRunner
 
 from mnlearn.learning.owlqn import minimise
 from mnlearn.learning.trees import learn_tree_path
@@ -132,14 +134,17 @@ def test_only_the_datasets_named_are_renewed(tmp_path, monkeypatch):
         bench, "_measure_all", lambda found, name, parts: found.add(bench.Figure("c", name, 2.0))
     )
     monkeypatch.setattr(bench, "measure_pairs", lambda *arguments: None)
-    bench.run_bench(out, ["grid"])
+    runner = CliRunner()
+    assert runner.invoke(main, ["--datasets", "grid", "--out", str(out)]).exit_code == 0
     kept = pd.read_csv(out)
     assert kept[["task", "dataset", "seconds"]].to_numpy().tolist() == [
         ["a", "plants", 1.0],
         ["c", "grid", 2.0],
     ]
-    with pytest.raises(InputError, match="dataset nowhere: expected one of grid, digits, nltcs"):
-        bench.run_bench(out, ["grid", "nowhere"])
+    refused = runner.invoke(main, ["--datasets", "grid,nowhere"])
+    assert refused.exit_code == 2
+    expected = "benchmarks: dataset nowhere: expected one of grid, digits, nltcs"
+    assert refused.stderr.startswith(expected)
 
 
 def test_the_grid_on_paths_beside_one_from_zero(monkeypatch):

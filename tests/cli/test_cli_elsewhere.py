@@ -67,7 +67,7 @@ def test_an_own_study_is_found_and_goes_before_one_of_the_package(packaged):
     refuse("study zzz", "study zzz: expected one of acmn, demo, ")
     refuse("study zzz", "lem, mine.")
     write_own("mine", "title: 3\n")
-    refuse("study mine", "workflow/studies/mine.yaml, title: expected ")
+    refuse("study mine", "workflow/studies/mine.yaml, title: expected a text, got 3.")
 
 
 def test_a_study_without_records_has_no_tables(packaged):
