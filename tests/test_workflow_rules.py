@@ -240,25 +240,6 @@ def refuse_configuration(key, value):
         validate({**config, key: value}, schema)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"methods": {"dtsl": {"girds": {}}}}, "no option 'girds'; did you mean 'grid'"),
-        ({"methods": {"dtsl": {"learner": "dtls"}}}, "methods.dtsl: expected learner to be one of"),
-        ({"datasets": []}, "datasets"),
-        (
-            {"tables": [{**TINY["tables"][0], "name": HOSTILE[0]}]},
-            "name: expected a name of lower",
-        ),
-    ],
-)
-def test_a_fault_in_a_study_is_named(tmp_path, change, message):
-    path = tmp_path / "tiny.yaml"
-    path.write_text(json.dumps({**TINY, **change}))
-    with pytest.raises(InputError, match=message):
-        load_study(path)
-
-
 def test_a_fault_in_a_study_ends_the_planning_with_one_sentence(tmp_path):
     tree = Tree(tmp_path, {**TINY, "methods": {**TINY["methods"], HOSTILE[0]: {}}})
     done = tree.snakemake("-n")

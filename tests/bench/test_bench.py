@@ -15,7 +15,6 @@ from mnlearn.learning.weights.descent import Penalty
 from mnlearn.learning.weights.fit import MAX_ITERATIONS, fit_weights
 from mnlearn.learning.weights.stored_likelihood import arrange_stored
 from mnlearn.models.tree_features import tree_features
-from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_csv
 from mnlearn_studies.datasets.embedded import load_embedded
 
