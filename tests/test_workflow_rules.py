@@ -14,7 +14,7 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.yaml_files import read_yaml
 from mnlearn_studies.datasets.prepare import check_dataset
 from mnlearn_studies.records.kinds import KINDS
-from mnlearn_studies.study.definition import study_path
+from mnlearn_studies.study.definition import load_study, study_path
 from mnlearn_studies.study.folders import config_files, run_folder
 from workflow_tree import ROOT, TINY, Tree
 
@@ -238,6 +238,22 @@ def refuse_configuration(key, value):
     validate(config, schema)
     with pytest.raises(WorkflowError):
         validate({**config, key: value}, schema)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"methods": {"dtsl": {"girds": {}}}}, "no option 'girds'; did you mean 'grid'"),
+        ({"methods": {"dtsl": {"learner": "dtls"}}}, "methods.dtsl: expected learner to be one of"),
+        ({"datasets": []}, "datasets"),
+        ({"tables": [{**TINY["tables"][0], "name": HOSTILE[0]}]}, "name: expected a name of lower"),
+    ],
+)
+def test_a_fault_in_a_study_is_named(tmp_path, change, message):
+    path = tmp_path / "tiny.yaml"
+    path.write_text(json.dumps({**TINY, **change}))
+    with pytest.raises(InputError, match=message):
+        load_study(path)
 
 
 def test_a_fault_in_a_study_ends_the_planning_with_one_sentence(tmp_path):

@@ -34,7 +34,7 @@ def computed(monkeypatch):
     reads = []
     hashes = digests._hashes
     with monkeypatch.context() as patch:
-        patch.setattr(digests, "_hashes", lambda found: reads.append(1) or hashes(found))
+        patch.setattr(digests, "_hashes", lambda *found: reads.append(1) or hashes(*found))
         digests.clear_caches()
         return digests.code_digest(*ROOTS), bool(reads)
 
