@@ -5,7 +5,7 @@ name is current, whatever git, clocks and kills did. A record that was made by a
 its old name until the new one is there.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -213,23 +213,30 @@ class Plan:
         return [record for record in self.all_records(study) if not self.is_made(record)]
 
     def jobs(self) -> set[Record]:
-        """Return the records that a run makes: those that are missing, and what they lack.
+        """Return the records that a run makes: those that are missing, and what they lack."""
+        missing = (record for study in self.running for record in self.missing(study))
+        return set(self.in_order(missing))
+
+    def in_order(self, wanted: Iterable[Record]) -> list[Record]:
+        """Return wanted records and what they lack, each after those that it is made from.
 
         A record that is there is made again if one of its other files is an input and is missing:
         git does not keep the scores by example of a cell.
         """
-        waiting = [record for study in self.running for record in self.missing(study)]
-        jobs: set[Record] = set()
-        while waiting:
-            record = waiting.pop()
-            if record in jobs:
-                continue
-            jobs.add(record)
+        ordered: dict[Record, None] = {}
+
+        def add(record: Record) -> None:
+            if record in ordered:
+                return
             for given in KINDS[record.kind].inputs(self, record).values():
-                files = [given] if isinstance(given, str) else given
-                lacking = (file for file in files if not Path(file).exists())
-                waiting += [self._owners[file] for file in lacking if file in self._owners]
-        return jobs
+                for file in [given] if isinstance(given, str) else given:
+                    if file in self._owners and not Path(file).exists():
+                        add(self._owners[file])
+            ordered[record] = None
+
+        for record in wanted:
+            add(record)
+        return list(ordered)
 
     def needed_datasets(self) -> list[str]:
         """Return the datasets of which something has to be made."""

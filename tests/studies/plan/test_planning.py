@@ -112,7 +112,14 @@ def test_a_run_makes_what_is_missing_and_what_this_lacks(tmp_path):
     models = {Record("models", "s", "grid", (name,)) for name in pair.names}
     cells = {Record("cells", "s", "grid", (name,)) for name in pair.names}
     also = {grid, Record("partitions", "s", "grid")}
-    assert make_plan(tmp_path, CONTENT).jobs() == {pair, *cells, *models, *also}
+    plan = make_plan(tmp_path, CONTENT)
+    assert plan.jobs() == {pair, *cells, *models, *also}
+    ordered = plan.in_order([pair])
+    assert set(ordered) == plan.jobs()
+    assert len(ordered) == len(plan.jobs())
+    place = {record: number for number, record in enumerate(ordered)}
+    for cell in cells:
+        assert place[grid] < place[cell.models] < place[cell] < place[pair]
     for cell in cells:
         claim(plan, cell)
     assert make_plan(tmp_path, CONTENT).jobs() == {pair}
