@@ -7,6 +7,7 @@ READY  := $(VENV)/ready
 SITE   := .venv-docs
 N       = 100
 SECONDS = 1500
+RECOMPUTE = 20
 NIGHTLY = nightly
 
 .DEFAULT_GOAL := help
@@ -43,8 +44,8 @@ bench: $(READY)  ## Speed, beside Libra's figures
 record: $(READY) ## All studies from this commit, with their pages; hours
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python workflow/record.py
 
-check-record: $(READY) ## Is the record complete and current, and do its pages follow from it
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python workflow/record.py --check
+check-record: $(READY) ## Is the record complete; do pages follow; are RECOMPUTE=20 records the same again (SEED=)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python workflow/record.py --check --recompute $(RECOMPUTE) $(addprefix --seed=,$(SEED))
 
 archive: $(READY) ## The checkout and its record as an RO-Crate, in build/
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python workflow/archive.py

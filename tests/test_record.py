@@ -85,6 +85,38 @@ def test_a_command_that_fails_ends_the_record(record, monkeypatch):
     assert ended.value.code == 3
 
 
+def called(monkeypatch, *arguments):
+    """Call the script; return its status, and what `recompute` is given."""
+    script = runpy.run_path(str(ROOT / "workflow/record.py"))
+    known, given = script["main"].__globals__, {}
+    monkeypatch.setattr(sys, "argv", ["record.py", *arguments])
+    monkeypatch.setitem(known, "STUDIES", ())
+    monkeypatch.setitem(known, "run", lambda *command, **_: None)
+    monkeypatch.setitem(known, "make", lambda: given.update(made=True))
+    monkeypatch.setitem(known, "remade_products", lambda copy: "")
+    monkeypatch.setitem(known, "recompute", lambda *_, **options: given.update(options))
+    try:
+        return script["main"](), given
+    except SystemExit as ended:
+        return ended.code, given
+
+
+def test_a_check_draws_as_many_records_as_it_is_told(monkeypatch):
+    status, given = called(monkeypatch, "--check", "--recompute", "20", "--seed", "3")
+    assert (given["n"], given["minutes"], given["seed"]) == (20, 20.0, 3)
+    # The records differ.
+    assert status == 1
+    seeds = {called(monkeypatch, "--check", "--recompute", "2")[1]["seed"] for _ in range(3)}
+    assert len(seeds) > 1
+    assert called(monkeypatch, "--check") == (0, {})
+
+
+def test_the_record_is_made_without_arguments_only(monkeypatch, capsys):
+    assert called(monkeypatch) == (None, {"made": True})
+    assert called(monkeypatch, "--recompute", "20") == (2, {})
+    assert "are read with --check" in capsys.readouterr().err
+
+
 def test_what_a_plan_lacks_or_does_not_have_is_found(monkeypatch, tmp_path):
     """Records by another recipe are stale; of a method that the study has no more, unplanned."""
     check = runpy.run_path(str(ROOT / "workflow/record.py"))

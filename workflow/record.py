@@ -3,18 +3,26 @@
 The record is made of cells and other records, one JSON file each, in `results/STUDY`. Tables,
 figures and pages follow from them. A run that was interrupted goes on where it ended, because
 records that are current are not made again.
+
+    python workflow/record.py                                make what is missing or stale
+    python workflow/record.py --check                        is it complete; do pages follow from it
+    python workflow/record.py --check --recompute 20         and are 20 records the same once more
 """
 
+import argparse
+import random
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 from mnlearn.runtime.files import write_json
 from mnlearn_studies.plan.configuration import plan_of
 from mnlearn_studies.records.kinds import ASKED
+from mnlearn_studies.running.recomputation import recompute
 from mnlearn_studies.study.shipped import shipped_studies
 
 ROOT = Path(__file__).parent.parent
@@ -83,8 +91,11 @@ def unplanned(study: str) -> list[str]:
     return sorted(map(str, found - planned))
 
 
-def check() -> int:
-    """Say what is missing, stale or different; return an exit status."""
+def check(n_recomputed: int, minutes: float, seed: int) -> int:
+    """Say what is missing, stale or different; return an exit status.
+
+    n_recomputed, minutes, seed : the records to draw and to make again, see `recompute`.
+    """
     complete = True
     for study in STUDIES:
         missing, stale = lacking(study)
@@ -97,23 +108,46 @@ def check() -> int:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "checkout"
         run("git", "clone", "--quiet", str(ROOT), str(copy))
-        for study in STUDIES:
-            for products in ("tables", "figures"):
-                shutil.rmtree(copy / "results" / study / products, ignore_errors=True)
-            remake = "from mnlearn.cli import main; main()"
-            arguments = ("study", study, "--recorded", "--no-report")
-            environment = ("env", f"PYTHONPATH={copy / 'src'}")
-            run(*environment, sys.executable, "-c", remake, *arguments, folder=copy)
-        run(*environment, sys.executable, "workflow/readme.py", "--pages", folder=copy)
-        command = ["git", "-C", str(copy), "status", "--porcelain"]
-        changed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    print(changed or "tables, figures and pages are those that the records give", flush=True)
-    return 0 if complete and not changed else 1
+        changed = remade_products(copy)
+        print(changed or "tables, figures and pages are those that the records give", flush=True)
+        say = partial(print, flush=True)
+        n = n_recomputed
+        same = not n or recompute(ROOT, copy, n=n, minutes=minutes, seed=seed, say=say)
+    return 0 if complete and not changed and same else 1
+
+
+def remade_products(copy: Path) -> str:
+    """Make all tables, figures and pages again in a clone, and return which git says differ."""
+    for study in STUDIES:
+        for products in ("tables", "figures"):
+            shutil.rmtree(copy / "results" / study / products, ignore_errors=True)
+        remake = "from mnlearn.cli import main; main()"
+        arguments = ("study", study, "--recorded", "--no-report")
+        environment = ("env", f"PYTHONPATH={copy / 'src'}")
+        run(*environment, sys.executable, "-c", remake, *arguments, folder=copy)
+    run(*environment, sys.executable, "workflow/readme.py", "--pages", folder=copy)
+    command = ["git", "-C", str(copy), "status", "--porcelain"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def main() -> None:
+    """Read the arguments, and make the record or check it."""
+    parser = argparse.ArgumentParser(description="Make the record of all studies, or check it.")
+    parser.add_argument("--check", action="store_true", help="check instead of make")
+    parser.add_argument(
+        "--recompute", type=int, default=0, metavar="N", help="records to make again"
+    )
+    parser.add_argument("--minutes", type=float, default=20.0, help="in which N records are made")
+    parser.add_argument("--seed", type=int, help="of the draw; a random one, which is printed")
+    given = parser.parse_args()
+    if not given.check:
+        if sys.argv[1:]:
+            parser.error("--recompute, --minutes and --seed are read with --check")
+        make()
+        return
+    seed = random.randrange(10**6) if given.seed is None else given.seed
+    sys.exit(check(given.recompute, given.minutes, seed))
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] not in ([], ["--check"]):
-        sys.exit("usage: python workflow/record.py [--check]")
-    if sys.argv[1:]:
-        sys.exit(check())
-    make()
+    main()

@@ -1,0 +1,203 @@
+"""A random sample of records, made again in a copy of the checkout and compared with those kept."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mnlearn_studies.datasets.sample_names import base_of
+from mnlearn_studies.plan.configuration import configuration, planned
+from mnlearn_studies.plan.planning import Plan
+from mnlearn_studies.records import comparison
+from mnlearn_studies.records.kinds import KINDS
+from mnlearn_studies.records.kinds.curves import queried_models
+from mnlearn_studies.records.record import Record
+from mnlearn_studies.running.record_sample import MOST, Expected, draw_sample
+from mnlearn_studies.study.shipped import shipped_studies
+
+# Lines that are shown of the differences of a file, and of the output of a job that fails.
+_SHOWN = 10
+# The workflow gives its jobs these variables too.
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+_Say = Callable[[str], None]
+# The contents of kept files, each with its record.
+_Kept = dict[Path, tuple[Record, Any]]
+
+
+def recompute(
+    root: Path, copy: Path, *, n: int, minutes: float, seed: int, say: _Say = print
+) -> bool:
+    """Make a sample of records again and compare them; return whether all are as they should be.
+
+    Parameters
+    ----------
+    root, copy : Path
+        The checkout, from which data that were fetched are taken; and a clone of it, in which
+        records are replaced.
+    n, minutes : int, float
+        Most records to draw, and the time in which they are made.
+    seed : int
+        Of the draw.
+    say : callable
+        Is given each line of the report.
+    """
+    config = {**configuration(), "parts": 1, "recorded": False}
+    plan = planned(list(shipped_studies()), [], config, copy / "results", {})
+    expected = Expected(plan)
+    drawn = draw_sample(plan, n, 60 * minutes, seed, expected.seconds)
+    say(
+        f"recompute: {len(drawn)} records, drawn with seed {seed} from those that take at most "
+        f"{MOST * minutes:.3g} minutes by the costs that are recorded"
+    )
+    made, deadline = Recomputation(plan, root, copy, say), time.monotonic() + 60 * minutes
+    for number, record in enumerate(drawn, start=1):
+        seconds = sum(map(expected.seconds, plan.in_order([record])))
+        title = f"[{number}/{len(drawn)}] {name_of(record)}"
+        if time.monotonic() + seconds > deadline:
+            say(f"{title}: left out, since it takes about {seconds:.0f} s and the time is over")
+            continue
+        say(f"{title}: begins, about {seconds:.0f} s")
+        made.make(record, title)
+    made.conclude()
+    return not made.faults
+
+
+def name_of(record: Record) -> str:
+    """Return a record as reports name it."""
+    words = (record.study, record.dataset, "-".join(record.names), record.kind)
+    return " ".join(word for word in words if word)
+
+
+@dataclass
+class Recomputation:
+    """Makes records again in a copy of the checkout, and notes which of them differ.
+
+    Attributes
+    ----------
+    plan : Plan
+        Of the copy.
+    root, copy, say
+        See `recompute`.
+    compared : set of Record
+        The records that were made again: those drawn, and kept ones that these need.
+    faults : set of Record
+        Those that differ by more than they may, or could not be made.
+    elsewhere : set of str
+        What records and this machine say of their arithmetic, where the two differ.
+    """
+
+    plan: Plan
+    root: Path
+    copy: Path
+    say: _Say
+    compared: set[Record] = field(default_factory=set)
+    faults: set[Record] = field(default_factory=set)
+    elsewhere: set[str] = field(default_factory=set)
+
+    def make(self, record: Record, title: str) -> None:
+        """Make a record and what it lacks, and say whether they are those that are kept."""
+        began = time.monotonic()
+        kept = self._read(record)
+        for path in kept:
+            path.unlink()
+        jobs = self.plan.in_order([record])
+        for job in jobs:
+            kept |= self._read(job)
+            if not self._run(job):
+                self.faults.add(job)
+                return
+        verdict = self._compare(kept)
+        n_values = sum(comparison.count_values(content) for _, content in kept.values())
+        self.say(f"{title}: {verdict}, {n_values} values, {time.monotonic() - began:.0f} s")
+
+    def _read(self, record: Record) -> _Kept:
+        """Return the contents of the files of a record that git keeps."""
+        paths = (self.plan.path(record, name) for name in KINDS[record.kind].files)
+        texts = (path for path in paths if path.suffix in (".json", ".csv") and path.exists())
+        return {path: (record, comparison.read_content(path)) for path in texts}
+
+    def _run(self, record: Record) -> bool:
+        """Run the job of a record, and return whether it could."""
+        if record.kind == "data":
+            self._bring_data(base_of(record.dataset))
+        sources = [str(self.copy / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
+        environment = {**os.environ, **_ONE_THREAD, "PYTHONPATH": os.pathsep.join(sources)}
+        job = ("step", "record", self.plan.job(record).to_json())
+        done = subprocess.run(
+            [sys.executable, "-c", "from mnlearn.cli import main; main()", *job],
+            cwd=self.copy, env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            self.say(f"{name_of(record)}: failed with status {done.returncode}")
+            self._list(done.stderr.splitlines()[-_SHOWN:])
+        return done.returncode == 0
+
+    def _bring_data(self, base: str) -> None:
+        """Copy the files of a dataset that were fetched, and not what was made of them."""
+        fetched = self.root / "results" / "data" / base
+        if fetched.is_dir():
+            ignored = shutil.ignore_patterns("*@*", ".*", "unavailable.txt")
+            place = self.copy / "results" / "data" / base
+            shutil.copytree(fetched, place, ignore=ignored, dirs_exist_ok=True)
+
+    def _compare(self, kept: _Kept) -> str:
+        """Compare files with those that were kept, and return the verdict."""
+        made = {path: comparison.read_content(path) for path in kept}
+        changed = {
+            f"{before} in the record, {after} here"
+            for path, (_, content) in kept.items()
+            if (before := comparison.arithmetic(content))
+            != (after := comparison.arithmetic(made[path]))
+        }
+        self.elsewhere |= changed
+        verdict = "equal"
+        for path, (record, content) in kept.items():
+            self.compared.add(record)
+            found = comparison.differences(content, made[path])
+            beyond = found
+            if changed:
+                # What is made from records of other arithmetic is of other arithmetic too.
+                is_grown = not comparison.GROWN.isdisjoint(self._learners(record))
+                beyond = [each for each in found if not each.is_within_limits(is_grown=is_grown)]
+            if found:
+                verdict = "within the limits" if verdict != "DIFFERS" else verdict
+                place = path.relative_to(self.copy)
+                more = f", {len(beyond)} by more than they may" if changed else ""
+                self.say(f"{place}: {len(found)} values differ{more}")
+            if beyond:
+                self._list([str(each) for each in beyond[:_SHOWN]])
+                self.faults.add(record)
+                verdict = "DIFFERS"
+        return verdict
+
+    def _learners(self, record: Record) -> set[str]:
+        """Return the learners of the models that a record is about."""
+        asking = self.plan.studies[record.study]
+        models = queried_models(asking, record) if record.kind == "curves" else record
+        study = self.plan.studies[models.study]
+        return {study.learner(method) for method in models.names}
+
+    def _list(self, lines: list[str]) -> None:
+        for line in lines:
+            self.say(f"    {line}")
+
+    def conclude(self) -> None:
+        """Say how many records were compared, by which rule, and which are at fault."""
+        if self.elsewhere:
+            self.say(
+                f"This machine rounds otherwise than that of the record: "
+                f"{'; '.join(sorted(self.elsewhere))}. So iterations, sizes and single weights may "
+                f"differ, scores by {comparison.SCORE_LIMIT:g} nats per example "
+                f"({comparison.GROWN_SCORE_LIMIT:g} where a structure grows by weights: "
+                f"{', '.join(sorted(comparison.GROWN))}), and objectives by "
+                f"{comparison.OBJECTIVE_LIMIT:g} of their value."
+            )
+        rule = "within these limits" if self.elsewhere else "equal to the last digit"
+        n_right = len(self.compared - self.faults)
+        self.say(f"recompute: {n_right} records {rule}, {len(self.faults)} at fault")
+        self._list(sorted(map(name_of, self.faults)))
