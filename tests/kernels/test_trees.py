@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from mnlearn.kernels.arithmetic.ties import EQUAL
 from mnlearn.kernels.trees import (
     LEAF,
     Smoothing,
@@ -56,7 +57,8 @@ class Grown:
     def _split(self, number):
         """Split a node if that pays; return its children that may grow, the larger one first."""
         node = self.nodes[number]
-        best, chosen = -np.inf, None
+        tolerance = EQUAL * node["count"].sum()
+        candidates = []
         for u in range(self.rows.shape[1]):
             sides = [node["rows"][self.rows[node["rows"], u] == x] for x in (0, 1)]
             counts = [self._leaf(side)["count"] for side in sides]
@@ -64,10 +66,11 @@ class Grown:
             if u == self.target or not enough or min(c.sum() for c in counts) < self.least:
                 continue
             gain = sum(map(self._score, counts)) - self._score(node["count"])
-            if gain > best + 1e-12:
-                best, chosen = gain, (u, sides)
-        node["gain"] = best
-        if not best > self.min_gain:
+            candidates.append((gain, (u, sides)))
+        best = max((gain for gain, _ in candidates), default=-np.inf)
+        gain, chosen = next((c for c in candidates if c[0] >= best - tolerance), (best, None))
+        node["gain"] = gain - tolerance
+        if not node["gain"] > self.min_gain:
             return []
         node["split"], sides = chosen
         first = len(self.nodes)
@@ -103,6 +106,7 @@ def test_trees_by_their_definition(seed, whole):
     room = TreeRoom(
         np.full((n_levels, 2, n_vars), np.nan),
         np.full((n_levels, n_vars), 99, np.int32),
+        np.full(n_vars, np.nan),
         np.empty(n_rows, np.int32),
         np.empty(n_rows, np.int32),
         np.empty((n_levels, 4), np.int64),

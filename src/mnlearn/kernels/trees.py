@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.splitmix import advance, mix, uniform
+from mnlearn.kernels.arithmetic.ties import EQUAL, first_greatest
 from mnlearn.kernels.jit import copy_into, inlined, kernel
 
 LEAF = -1
@@ -63,6 +64,7 @@ class TreeRoom(NamedTuple):
     counts : float64, (n_levels, 2, n_vars). Weight of the ones of each variable, by value of the
         target.
     active : int32, (n_levels, n_vars). The variables that a node can still be split on.
+    gain : float64, (n_vars,). What a node gains by a split on each of its active variables.
     order, spare : int32, (n_rows,). Rows, those of one node together.
     stack : int64, (n_levels, 4). Nodes still to be split: node, first and last place in `order`,
         and number of active variables. A node's place is the level of its counts.
@@ -70,6 +72,7 @@ class TreeRoom(NamedTuple):
 
     counts: NDArray[np.float64]
     active: NDArray[np.int32]
+    gain: NDArray[np.float64]
     order: NDArray[np.int32]
     spare: NDArray[np.int32]
     stack: NDArray[np.int64]
@@ -79,7 +82,8 @@ class TreeNodes(NamedTuple):
     """The nodes of a tree, the root first, with room for 2 n_rows of them.
 
     split_var : int32, LEAF for a leaf. child : int32, (·, 2).
-    gain : float64, of the best split, also of a leaf; -inf if no split was evaluated.
+    gain : float64, of the best split, also of a leaf, less what rounding may have added; -inf if no
+        split was evaluated.
     value_weight : float64, (·, 2), weight of the rows with either value of the target.
     """
 
@@ -136,32 +140,35 @@ def _largest_gain(c0, c1, smoothing):
 
 
 @kernel
-def _best_split(ones0, ones1, active, n_active, c0, c1, smoothing):
-    """Return the active variable of the largest gain (the first of equals) and its gain.
+def _best_split(ones0, ones1, active, gain, c0, c1, smoothing):
+    """Return the active variable of the largest gain (the first of equals), and `TreeNodes.gain`.
 
-    ones0, ones1 : float64, (n_vars,). c0, c1 : float64, of the whole node.
+    ones0, ones1 : float64, (n_vars,). active, gain : (n_active,), see `TreeRoom`; gain is written.
+    c0, c1 : float64, of the whole node.
     """
+    if len(active) == 0:
+        return -1, -np.inf
     here = _leaf_score(c0, c1, smoothing)
-    best_gain = -np.inf
-    best = -1
-    for k in range(n_active):
-        u = active[k]
-        a0, a1 = ones0[u], ones1[u]
+    for k in range(len(active)):
+        a0, a1 = ones0[active[k]], ones1[active[k]]
         score = _leaf_score(a0, a1, smoothing) + _leaf_score(c0 - a0, c1 - a1, smoothing)
-        if score - here > best_gain:
-            best_gain = score - here
-            best = u
-    return best, best_gain
+        gain[k] = score - here
+    tolerance = EQUAL * (c0 + c1)
+    best = first_greatest(gain[: len(active)], tolerance)
+    return active[best], gain[best] - tolerance
 
 
 @kernel
 def _keep_splittable(ones0, ones1, active, n_active, total, min_examples):
     """Drop the variables that no longer leave enough on both sides; return how many are left."""
     n_kept = 0
+    # Differences of sums of weights that are no whole numbers need not be 0 where no row is left.
+    tolerance = EQUAL * total
     for k in range(n_active):
         u = active[k]
         ones = ones0[u] + ones1[u]
-        if ones > 0 and ones < total and min(ones, total - ones) >= min_examples:
+        smaller = min(ones, total - ones)
+        if smaller > tolerance and smaller + tolerance >= min_examples:
             active[n_kept] = u
             n_kept += 1
     return n_kept
@@ -191,7 +198,7 @@ def grow_tree(target, data, rule, room, nodes):
     target : int. data : TreeData. rule : SplitRule. room : TreeRoom. nodes : TreeNodes, written.
     """
     min_gain, least, smoothing = rule
-    counts, active, order, spare, stack = room
+    counts, active, gain_of, order, spare, stack = room
     split_var, child, gain, count = nodes
     height, n_nodes = _start_root(target, data, rule, room, nodes), 1
     # The smaller child is handled first, so levels in use never exceed log2(n_rows) + 1.
@@ -200,7 +207,8 @@ def grow_tree(target, data, rule, room, nodes):
         node, begin, end, n_active = stack[height]
         ones0, ones1 = counts[height]
         c0, c1 = count[node, 0], count[node, 1]
-        u, gain[node] = _best_split(ones0, ones1, active[height], n_active, c0, c1, smoothing)
+        own = active[height, :n_active]
+        u, gain[node] = _best_split(ones0, ones1, own, gain_of, c0, c1, smoothing)
         if not gain[node] > min_gain:
             continue
         _add_children(node, u, n_nodes, ones0[u], ones1[u], split_var, child, gain, count)

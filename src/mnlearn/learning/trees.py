@@ -24,7 +24,7 @@ class TreePath:
     trees : Trees
         The full trees.
     gain : float64 array of shape (n_nodes,)
-        Gain of the best split of each node, in nats.
+        Gain of the best split of each node, in nats, less what rounding may have added.
     min_gain : float
         -log(kappa) of the full trees, in nats.
     seconds_shared : float
@@ -80,7 +80,8 @@ def learn_tree_path(
         The training data.
     kappa : float
         Structure prior in (0, 1]: a split must gain more than -log(kappa) in the log-likelihood of
-        the training examples under smoothed leaves, in nats.
+        the training examples under smoothed leaves, in nats. Of splits that gain the same but for
+        rounding, the one on the first variable is made (decision 0023).
     min_examples : float
         Least weight of examples on each side of a split.
     threads : int
@@ -149,6 +150,7 @@ def _grow(targets: range, data: kernels.TreeData, rule: kernels.SplitRule) -> Ar
     room = kernels.TreeRoom(
         counts=np.empty((n_levels, 2, n_vars)),
         active=np.empty((n_levels, n_vars), np.int32),
+        gain=np.empty(n_vars),
         order=np.empty(n_rows, np.int32),
         spare=np.empty(n_rows, np.int32),
         stack=np.empty((n_levels, 4), np.int64),

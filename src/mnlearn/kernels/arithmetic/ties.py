@@ -1,0 +1,37 @@
+"""The choice between sums that are equal within rounding: the first of them, not the last bit.
+
+Sums that are equal in mathematics may differ in their last bits, because their terms were added in
+another order or by another processor. Two log-likelihoods or two amounts of information are equal
+within rounding if they differ by at most `EQUAL` nats for each example. Of candidates that are
+equal to the best, the first is chosen. Where candidates are compared again and again in a heap or
+in a tree, their sums are rounded to multiples of this tolerance instead: "differ by at most" is not
+transitive, and such a comparison would depend on its order (decision 0023).
+"""
+
+import numpy as np
+
+from mnlearn.kernels.jit import kernel
+
+# Nats for each example. Rounding of double precision moves the sums by 1e-15 to 1e-13 of that.
+EQUAL = 1e-9
+
+
+@kernel
+def first_greatest(values, tolerance):
+    """Return the first place of a value that is within the tolerance of the greatest.
+
+    values : float64, (n,), n at least 1. tolerance : float64, in the units of the values.
+    """
+    greatest = values[0]
+    for k in range(1, len(values)):
+        greatest = max(greatest, values[k])
+    k = 0
+    while values[k] < greatest - tolerance:
+        k += 1
+    return k
+
+
+@kernel
+def rounded(value, tolerance):
+    """Return the multiple of the tolerance that is nearest to a value."""
+    return np.rint(value / tolerance) * tolerance
