@@ -33,7 +33,7 @@ class PlainQueue:
         self._gain[group] = np.where(bound >= queue._MIN_SHARE * best, bound, -np.inf)
         self._edges[group] = np.full(len(bound), queue._FEWEST)
         self._counted[group] = 0
-        if best > 0.0:
+        if best > self._candidates.tolerance:
             self._push(group)
 
     def remove(self, group: int, var: int) -> None:
@@ -67,10 +67,10 @@ class PlainQueue:
         n_edges = self._candidates.circuit.n_edges
         if not self._quick:
             self._renew()
-        known = not (self._quick and self._candidates.batch)
-        if not known:
+        remembers = self._quick and self._candidates.batch
+        if remembers:
             self._forget()
-        fresh = set(self._gain) if known else self._fresh
+        fresh = self._fresh if remembers else set(self._gain)
         exact: set[tuple[int, int]] = set()
         counted: set[tuple[int, int]] = set()
         while self._heap and self._heap[0][0] < 0.0:
@@ -87,10 +87,15 @@ class PlainQueue:
             var = int(np.argmax(self._scores(group)))
             if self._gain[group][var] == -np.inf:
                 continue
-            if self._candidates.batch and (group, var) not in exact:
+            known = not self._candidates.batch or (group, var) in exact
+            if known and (group, var) in counted:
+                self._push(group)
+                gain, n_new = float(self._gain[group][var]), int(self._edges[group][var])
+                return Split(group, var, gain, n_new)
+            if not known:
                 self._gain[group][var] = self._candidates.gain(group, var)
                 exact.add((group, var))
-            elif (group, var) not in counted:
+            else:
                 limit = self._limit(group, var, room)
                 n_new_edges = self._candidates.new_edges(group, var, limit)
                 if n_new_edges is None or n_new_edges > room:
@@ -100,11 +105,6 @@ class PlainQueue:
                     if n_new_edges <= limit:
                         counted.add((group, var))
             self._push(group)
-            if (group, var) in counted:
-                score = self._scores(group)[var]
-                if score > 0.0 and score >= -self._heap[0][0]:
-                    gain, n_new = float(self._gain[group][var]), int(self._edges[group][var])
-                    return Split(group, var, gain, n_new)
         return None
 
     def _forget(self) -> None:
@@ -120,7 +120,8 @@ class PlainQueue:
         if not self._quick or self._price == 0.0:
             return room
         next_best = -self._heap[0][0] if self._heap else 0.0
-        spare = float(self._gain[group][var]) - self._split_cost - max(next_best, 0.0)
+        most = float(self._gain[group][var]) + self._candidates.tolerance
+        spare = most - self._split_cost - max(next_best, 0.0)
         return int(min(room, max(spare / self._price, queue._AHEAD * self._edges[group][var])))
 
     def _renew(self) -> None:
@@ -164,7 +165,8 @@ class PlainQueue:
             self._gain[group] = np.where(np.isneginf(self._gain[group]), -np.inf, bound)
 
     def _scores(self, group: int) -> NDArray[np.float64]:
-        return self._gain[group] - self._cost(group)
+        score = self._gain[group] - self._cost(group)
+        return np.rint(score / self._candidates.tolerance) * self._candidates.tolerance
 
     def _cost(self, group: int) -> NDArray[np.float64]:
         return np.asarray(self._price * self._edges[group] + self._split_cost)

@@ -4,14 +4,20 @@ The ties are equal in mathematics. Their sums have the same terms in another ord
 them differ in their last bits.
 """
 
+import itertools
+
 import numpy as np
 import pytest
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.learning.circuits.bayes import BayesGrowth
+from mnlearn.learning.circuits.growth import CircuitGrowth
+from mnlearn.learning.circuits.markov import MarkovGrowth
 from mnlearn.learning.trees import learn_tree_path
+from mnlearn.learning.weights.descent import Penalty
 
 
-def twins(seed, n_rows=60):
+def twins(seed, n_rows=200):
     """Return data in which columns 1 and 2 have the same joint weights with column 0.
 
     Column 2 has the ones of column 1 in other rows of the same weight and value of column 0. The
@@ -20,11 +26,11 @@ def twins(seed, n_rows=60):
     rng = np.random.default_rng(seed)
     weight = rng.choice([0.1, 0.2, 0.3, 0.7], n_rows)
     target = rng.integers(0, 2, n_rows)
-    first = np.where(rng.random(n_rows) < 0.8, target, 1 - target)
+    first = np.where(rng.random(n_rows) < 0.9, target, 1 - target)
     second = first.copy()
     for members in classes(np.stack([target, weight])):
         second[members] = first[rng.permutation(members)]
-    other = rng.integers(0, 2, (n_rows, 6))  # tells the rows apart, so that none are merged
+    other = rng.integers(0, 2, (n_rows, 8))  # tells the rows apart, so that few are merged
     rows = np.column_stack([target, first, second, other])
     return Dataset.from_arrays(rows, weight)
 
@@ -35,7 +41,48 @@ def classes(keys):
     return [np.flatnonzero(label == k) for k in range(label.max() + 1)]
 
 
+def in_another_order(data, seed):
+    """Return the same examples with their rows in another order."""
+    order = np.random.default_rng(seed).permutation(data.n_rows)
+    return Dataset(data.rows[order], data.weight[order], np.argsort(order).astype(np.int32))
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_trees_split_on_the_first_of_equal_variables(seed):
     trees = learn_tree_path(twins(seed), 0.9).trees
     assert trees.split_var[trees.start[0]] == 1
+
+
+@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize("seed", range(20))
+def test_circuits_make_the_first_of_equal_splits(seed, quick):
+    train = twins(seed)
+    of_bayes = CircuitGrowth(BayesGrowth(train, 0.5), 0.1, 0.1, 500, quick=quick)._next()
+    assert (of_bayes.group, of_bayes.var) in ((0, 1), (1, 0))
+    of_markov = CircuitGrowth(MarkovGrowth(train, Penalty(1.0)), 0.1, 0.1, 500, quick=quick)._next()
+    assert (of_markov.group // 2, of_markov.var) in ((0, 1), (1, 0))
+
+
+def splits(model, quick):
+    growth = CircuitGrowth(model, 0.1, 0.1, 400, quick=quick)
+    while (split := growth._next()) is not None:
+        yield split.group, split.var, split.n_new_edges
+        growth._take(split)
+
+
+@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize("seed", range(10))
+def test_the_order_of_the_rows_changes_no_structure(seed, quick):
+    given = twins(seed)
+    other = in_another_order(given, seed)
+    trees, again = (learn_tree_path(data, 0.9).trees for data in (given, other))
+    assert trees.split_var.tolist() == again.split_var.tolist()
+    of_bayes = [list(splits(BayesGrowth(data, 0.5), quick)) for data in (given, other)]
+    assert of_bayes[0] == of_bayes[1]
+    assert len(of_bayes[0]) > 10
+    of_markov = [
+        list(itertools.islice(splits(MarkovGrowth(data, Penalty(1.0)), quick), 10))
+        for data in (given, other)
+    ]
+    assert of_markov[0] == of_markov[1]
+    assert len(of_markov[0]) == 10

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from mnlearn.kernels.arithmetic.ties import EQUAL
 from mnlearn.kernels.circuits import candidates
 from mnlearn.kernels.circuits.candidates import FRESH, STALE, extension_bound, extension_gain
 from mnlearn.learning.circuits.queue import SplitQueue
@@ -49,12 +50,12 @@ def test_groups_are_pushed_and_taken():
     key, winner = np.full((2, 8), np.inf), np.empty((2, 16), np.int64)
     candidates.rank(key, winner)
     groups = np.array([1, 3, 6, 0, 7])
-    best = candidates.push((key, winner), STALE, groups, gain, edges, 0.5, 1.0)
+    prices = 0.5, 1.0, 2.0**-30
+    candidates.push((key, winner), STALE, groups, gain, edges, prices)
     score = gain - 0.5 * edges - 1.0
-    assert best == score[7].max()
     for g in range(8):
         assert key[STALE, g] == (-score[g].max() if g in groups else np.inf)
-        own = candidates.best_of(gain[g], edges[g], 0.5, 1.0)
+        own = candidates.best_of(gain[g], edges[g], prices)
         assert tuple(own) == (score[g].max(), np.argmax(score[g]) if score[g].max() > -9 else 0)
     expected = sorted((g for g in groups if g != 3), key=lambda g: (key[STALE, g], g))
     taken = np.full(3, -1)
@@ -79,6 +80,7 @@ class MadeUp:
         self.rng, self.batch = np.random.default_rng(seed), batch
         self.circuit = SimpleNamespace(n_edges=100, n_vars=n_vars)
         self.n, self.l1, self.precision = 200.0, 1.0, 0.5
+        self.tolerance = EQUAL * self.n
         self.count_of = self.rng.uniform(20, 150, n_groups)
         self.count = self.count_of[:, None] * self.rng.random((n_groups, n_vars))
         self.slot = self.rng.permutation(n_groups)

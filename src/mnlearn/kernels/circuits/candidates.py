@@ -1,11 +1,13 @@
 """Candidate splits: what each gains by the counts in the data, and a queue of them.
 
 A candidate extends a feature by a literal of another variable. A group has one candidate for each
-variable. `key` is minus the best known score of each group, or infinity for a group that is not in
-the queue: float64 (2, n_groups), row `FRESH` for groups whose gains are up to date, row `STALE` for
-the others. `winner` has a tournament of each row, int64 (2, 2 * n_groups): entry 1 is the group of
-the least key, the lowest of equal ones, entry i the better of the entries 2 * i and 2 * i + 1, and
-entry n_groups + g is group g. n_groups is a power of two, at least 2, for which there is room.
+variable. Scores are rounded, so that rounding errors do not choose between equal ones; see
+`arithmetic.ties`. `key` is minus the best known score of each group, or infinity for a group that
+is not in the queue: float64 (2, n_groups), row `FRESH` for groups whose gains are up to date, row
+`STALE` for the others. `winner` has a tournament of each row, int64 (2, 2 * n_groups): entry 1 is
+the group of the least key, the lowest of equal ones, entry i the better of the entries 2 * i and
+2 * i + 1, and entry n_groups + g is group g. n_groups is a power of two, at least 2, for which
+there is room.
 """
 
 import numpy as np
@@ -236,30 +238,30 @@ def first(key, winner):
 
 
 @kernel
-def best_of(gain, edges, price, split_cost):
-    """Return the best score of one group, and the first variable that has it."""
+def best_of(gain, edges, prices):
+    """Return the best score of one group, rounded, and the first variable that has it.
+
+    prices : of an edge and of a split, and the tolerance, in nats; see `arithmetic.ties`.
+    """
+    price, split_cost, tolerance = prices
+    parts = 1.0 / tolerance
     best = -np.inf
     var = 0
     for v in range(len(gain)):
-        score = gain[v] - (price * edges[v] + split_cost)
+        score = np.rint((gain[v] - (price * edges[v] + split_cost)) * parts)
         if score > best:
             best = score
             var = v
-    return best, var
+    return best * tolerance, var
 
 
 @kernel
-def push(queue, row, groups, gain, edges, price, split_cost):
-    """Rank groups by their best scores in one row; a group without a candidate is taken out.
-
-    Returns the best score of the last group.
-    """
+def push(queue, row, groups, gain, edges, prices):
+    """Rank groups by their best scores in one row; a group without a candidate is taken out."""
     key, winner = queue
-    best = -np.inf
     for g in groups:
-        best, _ = best_of(gain[g], edges[g], price, split_cost)
+        best, _ = best_of(gain[g], edges[g], prices)
         set_key(key, winner, row, g, -best)
-    return best
 
 
 @kernel
@@ -295,22 +297,22 @@ def renew_bounds(groups, slots, gain, terms):
 
 
 @kernel
-def settle(queue, known, prices, terms, n_edges, room, out, next_key):
+def settle(queue, known, prices, terms, sizes, out, next_key):
     """Find the best candidate, or what has to be known before the search can go on.
 
     queue : key, winner. known : what is known of the groups: gain, float64, and edges, int64, both
     (n_groups, n_vars); state, uint8 of the same shape; counted, int64 (n_groups,), the edges of the
-    circuit when the edges of a group were last found. prices : the price of an edge, the price of
-    a split, and the growth of the circuit after which the edges of a group are found again.
+    circuit when the edges of a group were last found. prices : as for `best_of`.
     terms : what `extension_gain` needs: n, l1, precision; counts (n_groups, n_vars) and
     (n_groups,); probabilities (n_slots, n_vars) and (n_slots,), and the slot of each group. If
-    there are no slots the gains are exact. n_edges, room : of the circuit, and of a split at most.
+    there are no slots the gains are exact. sizes : the edges of the circuit, those of a split at
+    most, and the growth of the circuit after which the edges of a group are found again.
     out, next_key : int64 (2,) and float64 (1,), overwritten: a group and a variable, and the least
     key of the other groups. Returns one of the codes above.
     """
     key, winner = queue
     gain, edges, _, counted = known
-    growth = prices[2]
+    n_edges, room, growth = sizes
     while True:
         row, g = first(key, winner)
         if not key[row, g] < 0.0:
@@ -334,12 +336,11 @@ def _settle_group(queue, known, prices, terms, g, out, next_key):
     """Find gains of one group, taken out of the queue, while it has the best candidate."""
     key, winner = queue
     gain, edges, state, _ = known
-    price, split_cost, _ = prices
     exact = len(terms[7]) == 0
     row, other = first(key, winner)
     least = key[row, other]
     next_key[0] = least
-    best, v = best_of(gain[g], edges[g], price, split_cost)
+    best, v = best_of(gain[g], edges[g], prices)
     while best > -np.inf:
         out[1] = v
         if not exact and not state[g, v] & EXACT:
@@ -350,7 +351,7 @@ def _settle_group(queue, known, prices, terms, g, out, next_key):
         elif best > 0.0 and -best <= least:
             set_key(key, winner, FRESH, g, -best)
             return FOUND
-        best, v = best_of(gain[g], edges[g], price, split_cost)
+        best, v = best_of(gain[g], edges[g], prices)
         if -best > least or (-best == least and g > other) or not best > 0.0:
             break
     if best > -np.inf:

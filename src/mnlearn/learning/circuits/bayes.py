@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.kernels.arithmetic.ties import EQUAL
 from mnlearn.kernels.circuits.candidates import log_likelihood_of_leaves
 from mnlearn.learning.circuits.queue import Split
 from mnlearn.learning.circuits.splitting import ExtensionCounts, SplitEdges, plan, split
@@ -33,6 +34,7 @@ class BayesGrowth:
     def __init__(self, train: Dataset, pseudocount: float) -> None:
         self.counts = ExtensionCounts(train)
         self.pseudocount = pseudocount
+        self.tolerance = EQUAL * train.n_examples
         ones = train.frequency * train.n_examples
         total = train.n_examples + 2.0 * pseudocount
         self.circuit = product_of_marginals((ones + pseudocount) / total)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.circuits.evaluation import UNKNOWN, Evaluator
+from mnlearn.kernels.arithmetic.ties import EQUAL
 from mnlearn.kernels.circuits.candidates import extension_bounds, extension_gain, renew_bounds
 from mnlearn.kernels.circuits.evaluation import LANES
 from mnlearn.learning.circuits.queue import Split
@@ -84,6 +85,7 @@ class MarkovGrowth:
     def __init__(self, train: Dataset, penalty: Penalty) -> None:
         self.counts = ExtensionCounts(train)
         self.n_examples = train.n_examples
+        self.tolerance = EQUAL * train.n_examples
         self.penalty = penalty
         ones = train.frequency * train.n_examples
         self.circuit = product_of_marginals((ones + 0.5) / (train.n_examples + 1.0))

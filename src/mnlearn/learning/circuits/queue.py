@@ -47,6 +47,8 @@ class Candidates(Protocol):
     circuit: ArithmeticCircuit
     # How many groups to update together; 0 if the bounds are the gains and never change.
     batch: int
+    # Gains that differ by less, in nats, are equal within rounding; see `kernels.arithmetic.ties`.
+    tolerance: float
 
     def bounds(self, groups: Sequence[int]) -> Sequence[NDArray[np.float64]]:
         """Return bounds of the gains in log-likelihood of splitting each group, by variable."""
@@ -87,6 +89,7 @@ class SplitQueue:
     first, and then the bounds of the gains. It computes exact values only for candidates that may
     be the best by these (Lowd & Rooshenas 2013, Section 3.1). The other search updates all
     groups before each choice, so that no candidate that is left scores more than the one chosen.
+    Scores are rounded. Of equal ones that of the first group counts, and in it the first variable.
     """
 
     def __init__(
@@ -139,7 +142,7 @@ class SplitQueue:
         self._gain[row] = np.where(bound >= _MIN_SHARE * best, bound, -np.inf)
         self._edges[row] = _FEWEST
         self._counted[row] = 0
-        if best > 0.0:
+        if best > self._candidates.tolerance:
             self._push(row, self._later)
 
     def remove(self, group: int, var: int) -> None:
@@ -203,12 +206,11 @@ class SplitQueue:
         self._begin()
         out, next_key = np.empty(2, np.int64), np.empty(1)
         known = self._gain, self._edges, self._state, self._counted
-        prices = self._price, self._split_cost, 1.0 + _GROWTH
+        sizes = n_edges, room, 1.0 + _GROWTH
         terms = self._candidates.terms()
         while True:
-            wanted = settle(
-                (self._key, self._winner), known, prices, terms, n_edges, room, out, next_key
-            )
+            queue = self._key, self._winner
+            wanted = settle(queue, known, self._prices(), terms, sizes, out, next_key)
             row, var = out.tolist()
             if wanted == COUNT_GROUP:
                 self._count(row, n_edges)
@@ -216,8 +218,7 @@ class SplitQueue:
                 self._refresh()
                 terms = self._candidates.terms()
             elif wanted == COUNT_CANDIDATE:
-                if self._count_candidate(row, var, room, float(next_key[0])):
-                    return self._split(row, var)
+                self._count_candidate(row, var, room, float(next_key[0]))
             else:
                 return self._split(row, var) if wanted == FOUND else None
 
@@ -242,27 +243,23 @@ class SplitQueue:
         gain, n_new = float(self._gain[row, var]), int(self._edges[row, var])
         return Split(int(self._group[row]), var, gain, n_new)
 
-    def _count_candidate(self, row: int, var: int, room: int, next_key: float) -> bool:
-        """Count the edges of a candidate; tell whether it is the best one."""
+    def _count_candidate(self, row: int, var: int, room: int, next_key: float) -> None:
+        """Count the edges of a candidate, up to the number that shows that it is not the best."""
         limit = self._limit(row, var, room, -next_key)
         n_new_edges = self._candidates.new_edges(int(self._group[row]), var, limit)
         if n_new_edges is None or n_new_edges > room:
             self._gain[row, var] = -np.inf
-            self._push(row, FRESH)
-            return False
-        self._edges[row, var] = n_new_edges
-        best = self._push(row, FRESH)
-        if n_new_edges > limit:
-            return False
-        self._state[row, var] |= COUNTED
-        score = self._gain[row, var] - (self._price * n_new_edges + self._split_cost)
-        return bool(score > 0.0 and score >= max(best, -next_key))
+        else:
+            self._edges[row, var] = n_new_edges
+            self._state[row, var] |= COUNTED if n_new_edges <= limit else 0
+        self._push(row, FRESH)
 
     def _limit(self, row: int, var: int, room: int, next_best: float) -> int:
         """Return the number of edges beyond which a split cannot be the best."""
         if not self._quick or self._price == 0.0:
             return room
-        spare = float(self._gain[row, var]) - self._split_cost - max(next_best, 0.0)
+        most = float(self._gain[row, var]) + self._candidates.tolerance
+        spare = most - self._split_cost - max(next_best, 0.0)
         return int(min(room, max(spare / self._price, _AHEAD * self._edges[row, var])))
 
     def _renew(self) -> None:
@@ -306,11 +303,14 @@ class SplitQueue:
         rank(self._key, self._winner)
         self._push_all(rows, FRESH)
 
-    def _push(self, row: int, kind: int) -> float:
-        """Rank a row by its best score, and return this; minus infinity takes the row out."""
+    def _push(self, row: int, kind: int) -> None:
+        """Rank a row by its best score; minus infinity takes the row out."""
         self._one[0] = row
-        return self._push_all(self._one, kind)
+        self._push_all(self._one, kind)
 
-    def _push_all(self, rows: NDArray[np.int64], kind: int) -> float:
-        queue, prices = (self._key, self._winner), (self._price, self._split_cost)
-        return float(push(queue, kind, rows, self._gain, self._edges, *prices))
+    def _push_all(self, rows: NDArray[np.int64], kind: int) -> None:
+        queue = self._key, self._winner
+        push(queue, kind, rows, self._gain, self._edges, self._prices())
+
+    def _prices(self) -> tuple[float, float, float]:
+        return self._price, self._split_cost, self._candidates.tolerance
