@@ -11,7 +11,7 @@ from scipy import stats
 MAX_EXACT = 200
 # Log-likelihoods in nats, multiplied by this, are in the unit.
 UNITS = {"nats": 1.0, "bits": 1.0 / math.log(2.0)}
-# Differences are rounded to this many decimals, so that float noise breaks no ties.
+# What is compared or drawn is rounded to this many decimals, so that float noise decides nothing.
 _DECIMALS = 9
 
 
@@ -157,5 +157,6 @@ def friedman(values: ArrayLike, level: float = 0.05) -> Ranks:
     n, k = table.shape
     mean = stats.rankdata(-table, axis=1).mean(axis=0)
     p = float(stats.friedmanchisquare(*table.T).pvalue) if np.ptp(mean) else 1.0
-    studentized = stats.studentized_range.ppf(1 - level, k, np.inf) / np.sqrt(2)
-    return Ranks(mean, p, float(studentized * np.sqrt(k * (k + 1) / (6 * n))))
+    # A search for a root finds it, whose last bits differ among processors.
+    studentized = round(float(stats.studentized_range.ppf(1 - level, k, np.inf)), _DECIMALS)
+    return Ranks(mean, p, studentized * math.sqrt(k * (k + 1) / (12 * n)))

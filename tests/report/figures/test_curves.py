@@ -150,3 +150,11 @@ def test_growth_draws_powers_for_comparison(structures):
     for line, power in zip(dotted, (2, 3), strict=True):
         np.testing.assert_allclose(line.get_ydata(), np.array(line.get_xdata()) ** power)
     assert [text.get_text() for text in ax.texts] == ["$x^2$", "$x^3$"]
+
+
+def test_the_line_of_growth_has_a_rounded_slope(structures):
+    """So that the last bits of logarithms, which differ among processors, move no line."""
+    line = draw(material(structures), BY_KIND["growth"]).axes[0].get_lines()[0]
+    run, rise = np.diff(np.log(line.get_xydata()), axis=0)[0]
+    billionths = 1e9 * rise / run
+    assert abs(billionths - round(billionths)) < 1e-4
