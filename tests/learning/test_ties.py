@@ -13,6 +13,11 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.learning.circuits.bayes import BayesGrowth
 from mnlearn.learning.circuits.growth import CircuitGrowth
 from mnlearn.learning.circuits.markov import MarkovGrowth
+from mnlearn.learning.junction_trees.examples import examples_of
+from mnlearn.learning.junction_trees.search import SearchSettings, TreeSearch, grow_greedily
+from mnlearn.learning.latent_trees.chow_liu import PairTables
+from mnlearn.learning.latent_trees.grouping import _choose_pair
+from mnlearn.learning.latent_trees.search import GROUPINGS, learn_latent_tree
 from mnlearn.learning.trees import learn_tree_path
 from mnlearn.learning.weights.descent import Penalty
 
@@ -86,3 +91,49 @@ def test_the_order_of_the_rows_changes_no_structure(seed, quick):
     ]
     assert of_markov[0] == of_markov[1]
     assert len(of_markov[0]) == 10
+
+
+def opposites(seed):
+    """Return data in which column 2 is the opposite of column 1, which depends on column 0."""
+    given = twins(seed)
+    rows = given.rows.copy()
+    rows[:, 2] = 1 - rows[:, 1]
+    return Dataset.from_arrays(rows, given.weight)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_chow_liu_trees_have_the_first_of_equal_edges(seed):
+    assert PairTables(opposites(seed), 1.0).tree()[:3].tolist() == [-1, 0, 1]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_junction_trees_begin_with_the_first_of_equal_pairs(seed):
+    assert grow_greedily(examples_of(twins(seed), None), 1).members[0] == (0, 1)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_neighbours_are_the_first_of_equal_pairs(seed):
+    """Any two of three nodes are as near as any two, and two of four as the two others."""
+    rng = np.random.default_rng(seed)
+    for n in (3, 4):
+        distance = rng.random((n, n))
+        distance += distance.T
+        np.fill_diagonal(distance, 0.0)
+        pair = _choose_pair(list(range(n)), distance)
+        assert pair == [0, 1] if n == 3 else 0 in pair
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_of_the_rows_changes_no_tree(seed):
+    for given in (twins(seed), opposites(seed)):
+        other = in_another_order(given, seed)
+        for local_search in (False, True):
+            settings = SearchSettings(2, local_search=local_search)
+            found = [TreeSearch(data).find(settings) for data in (given, other)]
+            assert found[0].cliques.members == found[1].cliques.members
+        for grouping in GROUPINGS:
+            trees = [
+                learn_latent_tree(data, grouping, 1.0, 5, n_iterations=20, tolerance=1e-6)
+                for data in (given, other)
+            ]
+            assert trees[0].tables.keys() == trees[1].tables.keys()

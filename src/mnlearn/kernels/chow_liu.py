@@ -4,6 +4,7 @@ import numpy as np
 
 from mnlearn.kernels.arithmetic.bits import popcount
 from mnlearn.kernels.arithmetic.logistic import log_normal
+from mnlearn.kernels.arithmetic.ties import EQUAL, rounded
 from mnlearn.kernels.jit import fused_kernel, kernel
 
 # Words of a column, and columns, that are taken together: they stay in the second-level cache.
@@ -42,8 +43,6 @@ def add_pair_counts(columns, factor, out):
 
 # Its product with its logarithm is nothing beside any probability.
 _LEAST = 1e-300
-# Information is rounded to multiples of one over this, in nats.
-_PARTS = 1e12
 # Rows and columns that are mirrored together: they stay in the nearest cache.
 _BLOCK = 32
 
@@ -102,8 +101,7 @@ def add_pair_weights(var, start, chosen, weight, out):
 def fill_pair_information(both, one, n_examples, out):
     """Fill in the mutual information of each pair of variables, in nats; the diagonal with 0.
 
-    It is rounded to 12 decimals: pairs that differ by rounding errors only are equal, on every
-    machine.
+    It is rounded: pairs that differ by rounding errors only are equal, on every machine.
 
     both : float64 of shape (n_vars, n_vars), examples in which u <= v are both 1. one : float64 of
     shape (n_vars,), examples in which a variable is 1. out : the shape of `both`, symmetric.
@@ -124,7 +122,7 @@ def fill_pair_information(both, one, n_examples, out):
             p01 = p_other[k] - p11
             p00 = 1.0 - p11 - p10 - p01
             joint = _x_log_x(p11) + _x_log_x(p10) + _x_log_x(p01) + _x_log_x(p00)
-            into[k] = np.rint((joint - entropy[u] - entropy_other[k]) * _PARTS) / _PARTS
+            into[k] = rounded(joint - entropy[u] - entropy_other[k], EQUAL)
     _mirror(out)
 
 

@@ -10,7 +10,7 @@ transitive, and such a comparison would depend on its order (decision 0023).
 
 import numpy as np
 
-from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.jit import inlined, kernel
 
 # Nats for each example. Rounding of double precision moves the sums by 1e-15 to 1e-13 of that.
 EQUAL = 1e-9
@@ -31,7 +31,7 @@ def first_greatest(values, tolerance):
     return k
 
 
-@kernel
+@inlined
 def rounded(value, tolerance):
     """Return the multiple of the tolerance that is nearest to a value."""
-    return np.rint(value / tolerance) * tolerance
+    return np.rint(value * (1.0 / tolerance)) * tolerance

@@ -14,12 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.kernels.arithmetic.ties import EQUAL, rounded
 from mnlearn.kernels.jit import copy_into, kernel
 from mnlearn.kernels.junction_trees.entropies import rank_of, rank_of_union, rank_without
 from mnlearn.kernels.spanning_tree import fill_spanning_tree
 
-# Information that differs by rounding errors only is equal, on every machine.
-_ROUNDED = 1e12
 _NONE = -1
 
 
@@ -54,7 +53,7 @@ def link_variables(separators, first, last, n, subset_size, entropy, start, bino
             _raise_by_triples(members, outside, entropy, start, binom, own, both, base, link)
         for i in range(n - k):
             for j in range(n - k):
-                link[i, j] = np.rint(link[i, j] * _ROUNDED) / _ROUNDED
+                link[i, j] = rounded(link[i, j], EQUAL)
         fill_spanning_tree(link, parent, joined)
         for e in range(n - k - 1):
             i = joined[e + 1]
@@ -175,8 +174,8 @@ class Choice(NamedTuple):
     """The tree of each component.
 
     value : float64, mean log-likelihood in nats of the variables of a component given the
-        separator; minus infinity if it has no tree. new : int16, x, and turn : int8, the first of
-        the separators that cover the rest.
+        separator, rounded; minus infinity if it has no tree. new : int16, x, and turn : int8, the
+        first of the separators that cover the rest.
     """
 
     value: NDArray
@@ -203,8 +202,9 @@ def find_trees(order, components, entropy, start, binom, choice):
             own = base - entropy[start[k + 1] + rank_of(clique, k + 1, binom)]
             for turn in range(1 if components.size[c] == 1 else k):
                 below, _ = cover(c, v, turn, clique, components, choice, binom, rest, chosen)
-                if own + below > choice.value[c]:
-                    choice.value[c] = own + below
+                value = rounded(own + below, EQUAL)
+                if value > choice.value[c]:
+                    choice.value[c] = value
                     choice.new[c] = v
                     choice.turn[c] = turn
 

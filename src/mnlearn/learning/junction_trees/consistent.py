@@ -10,6 +10,7 @@ from math import ceil, comb, log
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.kernels.arithmetic.ties import EQUAL, first_greatest
 from mnlearn.kernels.junction_trees import consistent as kernels
 from mnlearn.kernels.junction_trees import entropies as entropy_kernels
 from mnlearn.kernels.junction_trees.consistent import (
@@ -227,7 +228,7 @@ class _Search:
         first = self._components.first
         value = np.add.reduceat(self._choice.value, first[:-1])
         value -= self._entropies.of_size(treewidth)
-        best = int(np.argmax(value))
+        best = first_greatest(value, EQUAL)
         if np.isneginf(value[best]):
             return None
         members: list[Clique] = []

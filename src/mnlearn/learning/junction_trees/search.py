@@ -13,13 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.kernels.arithmetic.ties import EQUAL, first_greatest
 from mnlearn.learning.junction_trees.consistent import Found, Separators
 from mnlearn.learning.junction_trees.examples import Clique, Cliques, Examples, examples_of
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.junction_tree import NO_PARENT, JunctionTree
-
-# A later clique has to tell more than this above an earlier one, in nats.
-_MORE_INFORMATION = 1e-12
 
 
 def grow_greedily(examples: Examples, treewidth: int) -> Cliques:
@@ -59,21 +57,20 @@ class _Growth:
         """Return the cliques of the tree."""
         self._add(self._strongest_pair(), NO_PARENT)
         while self._outside.any():
-            v = int(np.argmax(np.where(self._outside, self._told, -np.inf)))
+            v = first_greatest(np.where(self._outside, self._told, -np.inf), EQUAL)
             face, above = self._face[v]
             self._add(tuple(sorted((*face, v))), above)
         return Cliques(tuple(self._members), tuple(self._parent))
 
     def _strongest_pair(self) -> Clique:
         """Return the first of the pairs that share most."""
-        best, pair = -np.inf, (0, 1)
-        for a in range(len(self._own) - 1):
-            others = np.arange(a + 1, len(self._own))
-            told = self._own[a] + self._own[others] - self._examples.entropies_with((a,), others)
-            k = int(np.argmax(told))
-            if told[k] > best:
-                best, pair = told[k], (a, int(others[k]))
-        return pair
+        n = len(self._own)
+        told = np.full((n, n), -np.inf)
+        for a in range(n - 1):
+            others = np.arange(a + 1, n)
+            joint = self._examples.entropies_with((a,), others)
+            told[a, others] = self._own[a] + self._own[others] - joint
+        return divmod(first_greatest(told.ravel(), EQUAL), n)
 
     def _add(self, clique: Clique, above: int) -> None:
         """Add a clique, and look at what the new sets of variables in it tell."""
@@ -98,14 +95,10 @@ class _Growth:
             return
         told = self._own[others] + self._examples.entropy(face)
         told -= self._examples.entropies_with(face, others)
-        better = told > self._told[others] + _MORE_INFORMATION
+        better = told > self._told[others] + EQUAL
         self._told[others[better]] = told[better]
         for v in others[better].tolist():
             self._face[v] = (face, len(self._members) - 1)
-
-
-# A move has to raise the mean log-likelihood by more than this, in nats.
-_MORE_LIKELIHOOD = 1e-9
 
 
 def move_variables(examples: Examples, cliques: Cliques) -> Cliques:
@@ -147,11 +140,13 @@ class _Moves:
         if len(own) > 1:
             return False
         others = [c for c in self.cliques if v not in c]
-        faces = {f for c in others for f in itertools.combinations(c, self._treewidth)}
+        faces = sorted({f for c in others for f in itertools.combinations(c, self._treewidth)})
         now = self._told(tuple(u for u in own[0] if u != v))[v]
-        best, face = max((self._told(f)[v], f) for f in sorted(faces))
-        if best <= now + _MORE_LIKELIHOOD:
+        told = np.array([self._told(face)[v] for face in faces])
+        best = first_greatest(told, EQUAL)
+        if told[best] <= now + EQUAL:
             return False
+        face = faces[best]
         self.cliques = [*others, tuple(sorted((*face, v)))]
         return True
 

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.kernels.arithmetic.ties import EQUAL
 from mnlearn.kernels.chow_liu import add_pair_counts
 from mnlearn.kernels.spanning_tree import fill_spanning_tree
 
@@ -64,7 +65,7 @@ class PairTables:
         pairs = self._tables(self._both[u, others], self._ones[u], self._ones[others])
         apart = self._negative_entropy[u] + self._negative_entropy[others]
         # Pairs that differ by rounding errors only are equal, on every machine.
-        return np.round(negative_entropy(pairs.reshape(4, -1)) - apart, 12)
+        return np.rint((negative_entropy(pairs.reshape(4, -1)) - apart) / EQUAL) * EQUAL
 
     def tree(self) -> NDArray[np.int64]:
         """Return the parent of each variable in the tree of most information."""

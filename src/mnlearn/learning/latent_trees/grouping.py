@@ -1,7 +1,8 @@
 """The latent tree behind distances between variables.
 
 Distances are information distances. Two ways to group by them are neighbour joining (Saitou & Nei
-1987) and recursive grouping (Choi et al. 2011).
+1987) and recursive grouping (Choi et al. 2011). Of distances that are equal within rounding the
+first is the least. In neighbour joining, any two of three nodes are as near as any other two.
 """
 
 from collections.abc import Sequence
@@ -10,6 +11,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
+
+from mnlearn.kernels.arithmetic.ties import EQUAL, first_greatest, rounded
 
 # A hidden variable closer than this to another variable is that variable.
 SAME = 0.05
@@ -82,9 +85,9 @@ def join_neighbours(nodes: Sequence[int], distances: Distances) -> list[Edge]:
         pair = _choose_pair(active, distances.matrix)
         to_pair = distances.add_parent(pair, active)
         others = [k for k in active if k not in pair]
-        near = [*to_pair, *distances.matrix[-1, others]]
+        near = np.array([*to_pair, *distances.matrix[-1, others]])
         head = len(distances.matrix) - 1
-        closest = int(np.argmin(near))
+        closest = first_greatest(-near, EQUAL)
         if near[closest] < SAME:
             distances.remove_last()
             head = [*pair, *others][closest]
@@ -100,7 +103,9 @@ def _choose_pair(active: list[int], distance: NDArray[np.float64]) -> list[int]:
     total = d.sum(axis=1)
     criterion = (len(active) - 2) * d - total[:, None] - total[None, :]
     np.fill_diagonal(criterion, np.inf)
-    i, j = divmod(int(np.argmin(criterion)), len(active))
+    # A sum of 2 n distances, so that its tolerance is that of as many.
+    least = first_greatest(-criterion.ravel(), 2 * len(active) * EQUAL)
+    i, j = divmod(least, len(active))
     return [active[i], active[j]]
 
 
@@ -132,7 +137,7 @@ def group_recursively(nodes: Sequence[int], distances: Distances) -> list[Edge]:
                 continue
             to_parent = distances.add_parent(family, active)
             head = len(distances.matrix) - 1
-            nearest = int(np.argmin(to_parent))
+            nearest = first_greatest(-to_parent, EQUAL)
             if to_parent[nearest] < SAME:
                 distances.remove_last()
                 head = family[nearest]
@@ -148,7 +153,8 @@ def _find_families(active: list[int], distance: NDArray[np.float64]) -> list[lis
     """Return the families among active nodes, at least one of two nodes or more."""
     among = distance[np.ix_(active, active)]
     pairs = combinations(range(len(active)), 2)
-    spread = np.array([_spread(among, i, j) for i, j in pairs])
+    # Rounded: clusters are joined in the order of their distances.
+    spread = np.array([rounded(_spread(among, i, j), EQUAL) for i, j in pairs])
     labels = fcluster(linkage(spread, "complete"), max(_ALIKE, spread.min()), "distance")
     return [[active[k] for k in np.flatnonzero(labels == c)] for c in np.unique(labels)]
 

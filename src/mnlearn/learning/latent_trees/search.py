@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.circuits.exact import expected_counts_given
+from mnlearn.kernels.arithmetic.ties import EQUAL, first_greatest
 from mnlearn.learning.latent_trees.chow_liu import PairTables
 from mnlearn.learning.latent_trees.grouping import (
     Distances,
@@ -185,7 +186,8 @@ class _Search:
             n_iterations=self._n_iterations,
             tolerance=self._tolerance,
         )
-        if learned.bic(self.data.n_examples) <= self.tree.bic(self.data.n_examples):
+        n_examples = self.data.n_examples
+        if learned.bic(n_examples) <= self.tree.bic(n_examples) + EQUAL * n_examples:
             return False
         self._take(learned)
         return True
@@ -255,7 +257,8 @@ class _Region:
 def _choose_heir(tree: LatentTree, h: int) -> int:
     """Return the neighbour that a hidden node is most correlated with."""
     near = tree.neighbours()[h]
-    return max(near, key=lambda u: abs(_correlation(tree.tables[min(u, h), max(u, h)])))
+    tables = [tree.tables[min(u, h), max(u, h)] for u in near]
+    return near[first_greatest(np.abs([_correlation(table) for table in tables]), EQUAL)]
 
 
 def _contract(tree: LatentTree, h: int, heir: int) -> LatentTree:
@@ -306,7 +309,7 @@ class _Grouping:
         edges = self.tree_behind([v, *near], grown.distances)
         for head in range(len(self.p_one), len(grown.distances.matrix)):
             children = [i for h, i in edges if h == head and i < head]
-            nearest = min(children, key=lambda i: float(grown.distances.matrix[head, i]))
+            nearest = children[first_greatest(-grown.distances.matrix[head, children], EQUAL)]
             grown.p_one.append(0.5)
             grown.representative.append(grown.representative[nearest])
         tables = {e: t for e, t in tree.tables.items() if v not in e}
