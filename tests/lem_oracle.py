@@ -162,30 +162,18 @@ def assess(rows, scope, clauses, literals, settings):
     )
 
 
-def better(one, other, best, settings):
-    """Whether a candidate replaces the one chosen before it."""
-    tolerance = 1e-12 * best
-    if settings.balance and abs(one.difference - other.difference) > tolerance:
-        return one.difference < other.difference
-    if settings.similar > 0 or not settings.balance:
-        if one.total > other.total * (1 + 1e-12):
-            return True
-        if one.total < other.total * (1 - 1e-12):
-            return False
-    return one.n_difference < other.n_difference
-
-
 def pick(candidates, settings):
     """The best of the candidates, with the rule of balance among those of similar scores."""
-    candidates = [c for c in candidates if c is not None]
-    best = max((c.total for c in candidates), default=0.0)
-    chosen = None
-    for c in candidates:
-        if settings.balance and c.total < best * (1 - settings.similar) - 1e-12 * best:
-            continue
-        if chosen is None or better(c, chosen, best, settings):
-            chosen = c
-    return chosen
+    left = [c for c in candidates if c is not None]
+    best = max((c.total for c in left), default=0.0)
+    if settings.balance:
+        left = [c for c in left if c.total >= best * (1 - settings.similar) - 1e-12 * best]
+        least = min((c.difference for c in left), default=0.0)
+        left = [c for c in left if c.difference <= least + 1e-12 * best]
+    if settings.similar > 0 or not settings.balance:
+        highest = max((c.total for c in left), default=0.0)
+        left = [c for c in left if c.total >= highest * (1 - 1e-12)]
+    return min(left, key=lambda c: c.n_difference, default=None)
 
 
 def literals_of(scope, settings, length):

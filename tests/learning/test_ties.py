@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.kernels.lem.search import choose
 from mnlearn.learning.circuits.bayes import BayesGrowth
 from mnlearn.learning.circuits.growth import CircuitGrowth
 from mnlearn.learning.circuits.markov import MarkovGrowth
@@ -18,6 +19,7 @@ from mnlearn.learning.junction_trees.search import SearchSettings, TreeSearch, g
 from mnlearn.learning.latent_trees.chow_liu import PairTables
 from mnlearn.learning.latent_trees.grouping import _choose_pair
 from mnlearn.learning.latent_trees.search import GROUPINGS, learn_latent_tree
+from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
 from mnlearn.learning.trees import learn_tree_path
 from mnlearn.learning.weights.descent import Penalty
 
@@ -137,3 +139,25 @@ def test_the_order_of_the_rows_changes_no_tree(seed):
                 for data in (given, other)
             ]
             assert trees[0].tables.keys() == trees[1].tables.keys()
+
+
+@pytest.mark.parametrize("sizes", [(3, 5, 7), (3, 5, 11), (3, 7, 11), (5, 7, 11)])
+def test_independent_variables_share_nothing(sizes):
+    """Information that is 0 is not above `delta` 0, whatever rounding says."""
+    values = [np.arange(size) % 2 for size in sizes]
+    rows = np.stack(np.meshgrid(*values, indexing="ij"), axis=-1).reshape(-1, 3)
+    tree = learn_feature_tree(Dataset.from_arrays(rows), LemSettings(delta=0.0, min_rows=0))
+    # One feature, and on both sides a table for each of the two other variables.
+    assert np.diff(tree.literal_start).tolist() == [1, 0, 0, 0, 0]
+    assert np.diff(tree.branch_start).tolist() == [2] * 5
+
+
+def test_near_ties_form_no_chain():
+    """Of three scores, of which only neighbours are equal, the one in the middle is the first."""
+    total = np.log2([1.0, 1.0 + 0.8e-12, 1.0 + 1.6e-12])
+    cost = np.repeat(1.0 - total[:, None], 2, axis=1)
+    imbalance = np.zeros(3, np.int64)
+    for order in itertools.permutations(range(3)):
+        place = list(order)
+        chosen = choose(total[place], cost[place], imbalance, 0.0, False)
+        assert chosen == min(place.index(1), place.index(2))

@@ -71,7 +71,8 @@ def _cost_sides(node, small, sides, settings, cost):
 
 
 NONE = -1
-# Scores are equal if they differ by less than this share.
+# Scores are equal within rounding if they differ by less than this share. They are made of whole
+# numbers of states (decision 0023).
 _EQUAL = 1e-12
 _EQUAL_LOG2 = 1.4426950408889634 * _EQUAL
 
@@ -128,7 +129,7 @@ def _best_of(features, node, clauses, sides, settings, floor):
 
 @kernel
 def choose(total, cost, imbalance, similar, balance):
-    """Return the position of the best feature, NONE if none is admissible.
+    """Return the position of the best feature (the first of equals), NONE if none is admissible.
 
     balance : of the features with similar scores, take that with the least difference between the
         scores of its sides. imbalance : decides between equals, the smaller is better.
@@ -136,34 +137,29 @@ def choose(total, cost, imbalance, similar, balance):
     best = total.max() if len(total) else -np.inf
     if best == -np.inf:
         return NONE
-    chosen = NONE
-    chosen_gap = 0.0
+    left = np.zeros(len(total), np.bool_)
+    evenness = np.zeros(len(total))
     for f in range(len(total)):
-        share = 2.0 ** (total[f] - best)
-        if total[f] == -np.inf or (balance and share < 1.0 - similar - _EQUAL):
-            continue
-        gap = abs(2.0 ** (-cost[f, 0] - best) - 2.0 ** (-cost[f, 1] - best)) if balance else 0.0
-        if chosen != NONE and not _replaces(
-            share, 2.0 ** (total[chosen] - best), gap, chosen_gap, similar > 0.0 or not balance,
-            imbalance[f] < imbalance[chosen],
-        ):  # fmt: skip
-            continue
-        chosen, chosen_gap = f, gap
-    return chosen
+        left[f] = total[f] > -np.inf
+        if left[f] and balance:
+            left[f] = 2.0 ** (total[f] - best) >= 1.0 - similar - _EQUAL
+            evenness[f] = -abs(2.0 ** (-cost[f, 0] - best) - 2.0 ** (-cost[f, 1] - best))
+    _keep_greatest(evenness, left, _EQUAL)
+    if similar > 0.0 or not balance:
+        _keep_greatest(total, left, _EQUAL_LOG2)
+    _keep_greatest(-imbalance.astype(np.float64), left, 0.0)
+    return np.argmax(left)
 
 
 @kernel
-def _replaces(share, chosen_share, gap, chosen_gap, compare, smaller):
-    """Tell whether a feature is better than the one chosen so far."""
-    if gap < chosen_gap - _EQUAL:
-        return True
-    if gap > chosen_gap + _EQUAL:
-        return False
-    if compare and share > chosen_share * (1.0 + _EQUAL):
-        return True
-    if compare and share < chosen_share * (1.0 - _EQUAL):
-        return False
-    return smaller
+def _keep_greatest(value, left, tolerance):
+    """Leave of the features those whose value is within the tolerance of the greatest."""
+    greatest = -np.inf
+    for f in range(len(value)):
+        if left[f]:
+            greatest = max(greatest, value[f])
+    for f in range(len(value)):
+        left[f] &= value[f] >= greatest - tolerance
 
 
 @kernel

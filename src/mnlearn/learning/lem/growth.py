@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.kernels.arithmetic.ties import EQUAL
 from mnlearn.kernels.lem.division import count_cells, divide_node
 from mnlearn.kernels.lem.node import INADMISSIBLE, ONE_BLOCK, SINGLETONS, Settings
 from mnlearn.learning.lem.parts import (
@@ -73,7 +74,8 @@ class LemSettings:
     def for_kernels(self) -> Settings:
         """Return the settings as the kernels take them."""
         return Settings(
-            float(self.delta),
+            # Information that exceeds it by rounding errors only does not.
+            float(self.delta) + EQUAL,
             self.subset_size,
             self.max_feature_length,
             self.search == "exhaustive",
