@@ -157,6 +157,13 @@ def with_table(**changes):
         (with_table(method="DTSL"), "column mn: no method 'DTSL'; did you mean 'dtsl'"),
         (with_table(method="zzz"), "column mn: no method 'zzz'; expected one of atomic, dtsl"),
         (
+            {
+                **TINY,
+                "tables": [{**TINY["tables"][0], "groups": [{"methods": ["dtsl", "atomc"]}]}],
+            },
+            "study s, table scores, group 1: no method 'atomc'; did you mean 'atomic'",
+        ),
+        (
             {**TINY, "figures": [{**TINY["figures"][0], "y": {"method": "atomc"}}]},
             "study s, figure beside, y: no method 'atomc'; did you mean 'atomic'",
         ),

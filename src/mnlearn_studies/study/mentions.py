@@ -69,11 +69,9 @@ def check_methods(name: str, content: Mapping[str, Any]) -> None:
                 # Papers have names of their own for methods.
                 if "study" in options:
                     continue
-                against = options.get("against", [])
-                for method in [
-                    options.get("method"),
-                    *(against if isinstance(against, list) else []),
-                ]:
+                lists = [options.get(key, []) for key in ("against", "methods")]
+                listed = [name for names in lists if isinstance(names, list) for name in names]
+                for method in [options.get("method"), *listed]:
                     if isinstance(method, str) and method not in known:
                         where = place_name(name, kind, entry, place)
                         raise InputError(

@@ -43,6 +43,46 @@ def test_variants_by_dataset_mark_the_best_and_the_chosen(published):
     assert bold(table) == [[False, False, True, False], [False, True, True, False]]
 
 
+SEEDS = [
+    ("msnbc", "a_1", "", "pll", -6.0, 0.25),
+    ("nltcs", "a_1", "", "pll", -5.0, 0.1),
+    ("nltcs", "a_2", "", "pll", -5.2, 0.3),
+    ("nltcs", "a_3", "", "pll", -5.4, 0.2),
+    ("nltcs", "b_1", "", "pll", -4.0, None),
+    ("nltcs", "b_2", "", "pll", -4.0, None),
+    ("nltcs", "a_1", "", "ll", -9.0, 0.1),
+]
+GROUPS = [
+    {"head": "A", "methods": ["a_1", "a_2", "a_3"]},
+    {"head": "B", "methods": ["b_1", "b_2"]},
+]
+
+
+def test_the_spread_over_methods_stands_beside_the_standard_error(published):
+    """A dataset on which one of the methods has a score has no row."""
+    scores = scores_of(SEEDS)
+    table = make("spread", scores, published, quantity="pll", groups=GROUPS, decimals=2)
+    assert texts(table) == [
+        ["NLTCS", "A", "3", "-5.20", "0.20", "-5.40", "-5.00", "0.20", "1.00"],
+        ["NLTCS", "B", "2", "-4.00", "0.00", "-4.00", "-4.00", "", ""],
+    ]
+    sd = table.columns.index("sd")
+    assert table.body[0].cells[sd].value == pytest.approx(0.2)
+    # A record that is stale marks every number that it is part of.
+    stale = make(
+        "spread", scores, published, quantity="pll", groups=GROUPS, decimals=2,
+        stale={("nltcs", "a_2")},
+    )  # fmt: skip
+    assert [cell.stale for cell in stale.body[0].cells] == [False] * 2 + [True] * 7
+    assert not any(cell.stale for cell in stale.body[1].cells)
+
+
+def test_a_spread_of_one_method_is_refused(published):
+    groups = [{"head": "A", "methods": ["a_1"]}]
+    with pytest.raises(InputError, match=r"methods: expected a list of 2 names or more"):
+        make("spread", scores_of(SEEDS), published, quantity="pll", groups=groups)
+
+
 EFFECTS = (
     Value("size", "small", "0.5 million", ("s1", "s2")),
     Value("size", "large", "5 million", ("l1", "l2")),

@@ -31,6 +31,7 @@ from mnlearn_studies.report.tables.of_gssl import (
 from mnlearn_studies.report.tables.of_lem import tabulate_times, tabulate_units
 from mnlearn_studies.report.tables.paired import Paired
 from mnlearn_studies.report.tables.ranks import Ranks
+from mnlearn_studies.report.tables.spread import Spread
 from mnlearn_studies.report.tables.table import Table, TableEntry, mark_stale
 from mnlearn_studies.report.tables.traces import trace_numbers
 from mnlearn_studies.report.tables.variants import Variants, VariantsByDataset
@@ -58,6 +59,7 @@ KINDS: dict[str, type[TableEntry]] = {
     "datasets": Datasets,
     "ranks": Ranks,
     "paired": Paired,
+    "spread": Spread,
     "edge_limits": EdgeLimits,
     **dict.fromkeys(OF_STUDIES, TableEntry),
 }
