@@ -29,9 +29,9 @@ from mnlearn_studies.report.tables.of_gssl import (
     tabulate_weight_seconds,
 )
 from mnlearn_studies.report.tables.of_lem import tabulate_times, tabulate_units
+from mnlearn_studies.report.tables.over_methods import Spread
 from mnlearn_studies.report.tables.paired import Paired
 from mnlearn_studies.report.tables.ranks import Ranks
-from mnlearn_studies.report.tables.spread import Spread
 from mnlearn_studies.report.tables.table import Table, TableEntry, mark_stale
 from mnlearn_studies.report.tables.traces import trace_numbers
 from mnlearn_studies.report.tables.variants import Variants, VariantsByDataset
