@@ -2,6 +2,7 @@
 
 The digest of a result covers functions, classes and constants, and not modules. Each definition is
 hashed as its syntax tree, together with the hashes of the definitions that its names resolve to.
+Each digest covers also the settings that processes which make records have (`runtime/target.py`).
 The place of a definition plays no part: a digest stays the same if a module is moved or renamed, or
 if a function is added to a module. Comments, docstrings and layout change no digest either, nor
 does what people read (`runtime/words.py`).
@@ -16,6 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from mnlearn.runtime.digest_cache import digest_file, keep_digest, read_digest
+from mnlearn.runtime.target import SETTINGS
 from mnlearn.runtime.words import without_words
 
 # The folder that has the packages whose code is followed: `src`, or where both are installed.
@@ -109,7 +111,8 @@ def _digest_of(sources: Path, roots: tuple[str, ...], optional: Optional) -> str
             modules = {module for module, _ in reached(roots[0])}
             without = tuple(p for module, own in optional if module not in modules for p in own)
         hashes = _hashes(found, without)
-        digest = _hash(*sorted({hashes[definition] for definition in found}))[:16]
+        settings = [f"{name}={value}" for name, value in sorted(SETTINGS.items())]
+        digest = _hash(*settings, *sorted({hashes[definition] for definition in found}))[:16]
         keep_digest(file, key, digest)
     return digest
 

@@ -8,11 +8,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numba
-from llvmlite.binding import get_host_cpu_name
-
-from mnlearn.runtime.blas import architecture
 from mnlearn.runtime.code_digest import Optional, clear_caches, code_digest
+from mnlearn.runtime.target import describe_target
 
 _LIBRARIES = ("numba", "numpy", "scipy", "mnlearn")
 
@@ -23,18 +20,13 @@ def versions() -> dict[str, str]:
 
 
 def machine() -> str:
-    """Return the processor of this machine and its number of cores.
-
-    The processor has its model and two other names: what kernels are compiled for, and what matrix
-    products use. Both decide how sums round.
-    """
+    """Return the model of the processor, what this process uses of it, and its number of cores."""
     model = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
         lines = [x for x in info.read_text().splitlines() if x.startswith("model name")]
         model = lines[0].partition(":")[2].strip() if lines else model
-    compiled_for = numba.config.CPU_NAME or get_host_cpu_name()  # type: ignore[attr-defined]
-    return f"{model} ({compiled_for}, BLAS {architecture()}), {os.cpu_count()} cores"
+    return f"{model} ({describe_target()}), {os.cpu_count()} cores"
 
 
 def peak_memory_mib() -> float:

@@ -6,11 +6,13 @@ import click
 
 from mnlearn.cli.options import FILE, threads_option
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.target import enter_class
 
 
 @click.group()
 def step() -> None:
     """Do one step of the pipeline, as the rules of the workflow do."""
+    enter_class()
 
 
 @step.command()

@@ -11,6 +11,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.wide_vectors import allow_wide_vectors
 
 
 @kernel
@@ -34,12 +35,6 @@ _LANES = 64
 _INT = ir.IntType(64)
 _VECTOR = ir.VectorType(ir.FloatType(), _LANES)
 _MASK = ir.VectorType(ir.IntType(1), _LANES)
-
-
-def _allow_wide_vectors(builder):
-    # LLVM keeps to 256 bits unless told otherwise; llvmlite has no name for these two.
-    for name in ("prefer-vector-width", "min-legal-vector-width"):
-        set.add(builder.function.attributes, f'"{name}"="512"')
 
 
 def _pointer(context, builder, array_type, array, place):
@@ -73,7 +68,7 @@ def add_where(typingctx, x, words, places, n_words, amount):
     """
 
     def codegen(context, builder, signature, args):
-        _allow_wide_vectors(builder)
+        allow_wide_vectors(builder)
         zero = ir.Constant(ir.IntType(32), 0)
         first = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), args[4], zero)
         everywhere = ir.Constant(ir.VectorType(ir.IntType(32), _LANES), [0] * _LANES)
@@ -98,7 +93,7 @@ def sum_where(typingctx, x, words, places, n_words):
     """
 
     def codegen(context, builder, signature, args):
-        _allow_wide_vectors(builder)
+        allow_wide_vectors(builder)
         total = cgutils.alloca_once_value(builder, ir.Constant(_VECTOR, [0.0] * _LANES))
 
         def add(numbers, mask):
