@@ -69,6 +69,9 @@ def make(kind, out, recipe, *, method="m", inputs=(), seed=20, given=(), threads
     out = Path(out).resolve()
     first, *others = KINDS[kind].files
     outputs = {first: out, **{name: out.with_name(f"{name}-{out.name}") for name in others}}
+    for path in outputs.values():
+        # What is there would stay.
+        path.unlink(missing_ok=True)
     record = Record(kind, "s", "d", tuple(method.split("-")))
     job = Job(record, recipe, seed, dict(inputs), outputs, dict(given), threads)
     make_record(KINDS[kind], Job.from_json(job.to_json(), threads))

@@ -274,6 +274,34 @@ def test_a_killed_run_resumes_where_it_stopped(finished, tmp_path):
 
 
 @pytest.mark.nightly
+def test_a_killed_run_leaves_current_records_in_place(finished, tmp_path):
+    """A clone scores a cell again for its scores by example, which a pair is made of."""
+    (tmp_path / "slow").mkdir()
+    tree = clone(finished, tmp_path / "clone")
+    kept = {path: path.read_bytes() for path in tree.files("cells") + tree.files("tuning")}
+    assert len(kept) == 4
+    (pair,) = tree.files("paired")
+    pair.unlink()
+
+    def scoring():
+        # A job of a cell writes its log first, and ends in a moment that the test makes longer.
+        return list(tree.results.glob("logs/tiny/cells/triples/*.log"))
+
+    for how in (signal.SIGKILL, signal.SIGTERM):
+        process = start(tree, tmp_path / "slow")
+        wait_until(process, scoring)
+        (os.killpg if how == signal.SIGKILL else os.kill)(process.pid, how)
+        process.communicate(timeout=120)
+        assert process.returncode != 0
+        assert {path: path.read_bytes() for path in kept} == kept
+        shutil.rmtree(tree.results / "logs")
+    assert tree.study()["paired"] == 1
+    assert pair.exists()
+    assert {path: path.read_bytes() for path in kept} == kept
+    assert tree.study() == {}
+
+
+@pytest.mark.nightly
 def test_a_run_that_is_ended_leaves_nothing_in_the_way(tmp_path):
     tree = Tree(tmp_path, STUDY)
     locks = tree.folder / ".snakemake/locks"

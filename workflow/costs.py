@@ -52,13 +52,16 @@ def recorded_costs() -> list[RecordedCost]:
     costs = []
     for kind, read in (("cells", _of_cell), ("times", _of_time), ("curves", _of_curve)):
         for path in sorted(ROOT.glob(f"results/*/{kind}/*/*.json")):
-            record = read_json(path)
-            method, study = record["method"], studies.get(path.parts[-4])
-            owner = study if study is None or method in study.methods else _sampled(study, studies)
-            if owner is None or method not in owner.methods:
-                continue
-            head = (path.parts[-4], method, owner.learner(method), record["dataset"])
-            costs += [RecordedCost(*head, *cost) for cost in read(record, owner)]
+            record, study = read_json(path), studies.get(path.parts[-4])
+            # A record of times is of several methods.
+            for method, of_method in record.get("methods", {record.get("method"): record}).items():
+                owner = study
+                if study is not None and method not in study.methods:
+                    owner = _sampled(study, studies)
+                if owner is None or method not in owner.methods:
+                    continue
+                head = (path.parts[-4], method, owner.learner(method), record["dataset"])
+                costs += [RecordedCost(*head, *cost) for cost in read(of_method, owner)]
     return costs
 
 
@@ -80,7 +83,9 @@ def _of_cell(record: dict[str, Any], study: Study) -> Iterator[tuple[Any, ...]]:
 
 
 def _of_time(record: dict[str, Any], _study: Study) -> Iterator[tuple[Any, ...]]:
-    yield "seconds_time", sum(record["seconds"].values()) * record["n_runs"]
+    # Older records have the fastest of their runs.
+    runs = record["runs"] if "runs" in record else [record["seconds"]] * record["n_runs"]
+    yield "seconds_time", sum(sum(run.values()) for run in runs)
 
 
 def _of_curve(record: dict[str, Any], _study: Study) -> Iterator[tuple[Any, ...]]:

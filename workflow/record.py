@@ -105,6 +105,8 @@ def check(n_recomputed: int, minutes: float, seed: int) -> int:
             f"{study}: {len(missing)} records are missing, {len(stale)} are not current, "
             f"{len(more)} are in no plan"
         )
+        for path in plan_of(study, [], left_out={}).of_other_models(study):
+            print(f"{path}: is about another model than the cell of its method")
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "checkout"
         run("git", "clone", "--quiet", str(ROOT), str(copy))

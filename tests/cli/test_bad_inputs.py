@@ -22,7 +22,7 @@ from mnlearn_studies.records.gather import gather
 from mnlearn_studies.records.kinds import ASKED
 from mnlearn_studies.records.kinds.cells import score_cell
 from mnlearn_studies.records.kinds.paired import compare_paired
-from mnlearn_studies.records.kinds.times import time_cell
+from mnlearn_studies.records.kinds.times import Timed
 from mnlearn_studies.study.definition import Study
 
 LONG = "9" * 5000
@@ -228,7 +228,7 @@ def test_damaged_records_are_named(text):
     Path("models/tuning.json").write_text(text, encoding="utf-8")
     random_data(0).save("d.npz")
     with pytest.raises(InputError, match=r"r\.json"):
-        time_cell(Path("r.json"), Path("d.npz"), {}, Path("o.json"))
+        Timed(Path("r.json"), Path("d.npz"))
     with pytest.raises(InputError, match=r"tuning\.json"):
         score("r.json")
 

@@ -101,7 +101,11 @@ GATHER = "step write own scores"
 OUTPUTS = ("o.@0.json", "o.trace@0.csv", "o.rows@0.csv")
 SCORE_CELL = score("dtsl", "models", test="d.npz", groups="p.json", outputs=OUTPUTS, samples=5)
 TIME_CELL = step(
-    "times", {"record": "o.@0.json"}, {}, inputs={"cell": "FILE", "train": "d.npz"}, method="dtsl"
+    "times",
+    {"record": "o.@0.json"},
+    {"searches": {}},
+    inputs={"cells": ["FILE"], "train": "d.npz"},
+    method="dtsl",
 )
 PAIR = pair("FILE", "FILE", "o.@0.json")
 TABLES = "step write demo tables"

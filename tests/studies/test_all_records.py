@@ -135,8 +135,9 @@ def test_jobs_read_what_they_are_made_from(made):
     assert all(folder.startswith(f"{name}@") for name, (_, folder) in of.items())
     for kind in ("divergences", "paired"):
         (job,) = (job for job in jobs if job.record.kind == kind)
-        for name, key in zip(job.record.names, ("first", "second"), strict=True):
-            assert any(part.startswith(f"{name}@") for part in job.path(key).parts)
+        told = job.paths("models") or [job.path("first"), job.path("second")]
+        for name, path in zip(job.record.names, told, strict=True):
+            assert any(part.startswith(f"{name}@") for part in path.parts)
     assert {job.seed for job in jobs} == {SEED}
 
 

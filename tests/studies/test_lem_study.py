@@ -9,7 +9,7 @@ from mnlearn_studies.datasets.embedded import load_embedded
 from mnlearn_studies.records.gather import gather, read_scores
 from mnlearn_studies.records.kinds.cells import score_cell
 from mnlearn_studies.records.kinds.likelihoods import compare_likelihoods
-from mnlearn_studies.records.kinds.times import time_cell
+from mnlearn_studies.records.kinds.times import Timed, time_methods
 from mnlearn_studies.records.learn import CellInputs, learn_cell
 from mnlearn_studies.report import claims, tables
 from mnlearn_studies.report.claims.verdicts import UNKNOWN
@@ -74,7 +74,8 @@ def make_records(folder, dataset, method, paths):
         compare_likelihoods(place / "models", test, settings, identity, seed=7, out=out)
         paths["likelihoods"].append(out)
     if method in STUDY.content["timed"] and STUDY.is_timed(dataset):
-        time_cell(cell, folder / "train.npz", {}, place / "time.json")
+        head = {"study": "lem", "dataset": dataset}
+        time_methods([Timed(cell, folder / "train.npz")], head, place / "time.json")
         paths["times"].append(place / "time.json")
 
 

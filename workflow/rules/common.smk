@@ -49,6 +49,10 @@ def make_plan():
 
 PLAN = make_plan()
 RUNNING = PLAN.running
+# Jobs of a cluster read this file too, and a dry run writes nothing.
+if workflow.is_main_process and not workflow.dryrun:
+    for STUDY in RUNNING:
+        PLAN.set_aside(STUDY)
 TO_MAKE = PLAN.jobs()
 RESOURCES = JobResources(PLAN, load_laws(WORKFLOW / "costs.tsv"))
 # The file of each study that says that its tables, figures and pages are written.

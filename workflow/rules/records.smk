@@ -66,7 +66,9 @@ for KIND in KINDS.values():
         input:
             unpack(inputs_of(KIND)),
         output:
-            **{name: f"results/{file}" for name, file in KIND.files.items()},
+            # What is there stays until it is whole anew: scores by example are not kept in git, and
+            # are made again beside a cell that is.
+            **{name: update(f"results/{file}") for name, file in KIND.files.items()},
         log:
             f"results/logs/{PLACE}.log",
         benchmark:

@@ -6,12 +6,15 @@ its old name until the new one is there.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json
 from mnlearn_studies.datasets.sample_names import base_of
+from mnlearn_studies.records.files import read_models
+from mnlearn_studies.records.kind import BESIDE
 from mnlearn_studies.records.kinds import ASKED, KINDS
 from mnlearn_studies.records.record import Job, Recipe, Record, recipe_digest
 from mnlearn_studies.study.definition import Study
@@ -77,6 +80,9 @@ class Plan:
         self._recipes: dict[Record, Recipe] = {}
         self._versions: dict[Record, list[Path]] = {}
         self._listed: dict[Path, frozenset[str]] = {}
+        # What records say of their models, by file; and the records that are about some models.
+        self._said: dict[Path, Mapping[str, str]] = {}
+        self._about: dict[Record, list[Record]] = {}
         # The record of each file that was named as an input.
         self._owners: dict[str, Record] = {}
 
@@ -163,7 +169,56 @@ class Plan:
         versions = self.versions(record)
         if not versions:
             return False
-        return versions[0] == self.path(record) or not self.is_wanted(record)
+        return self._is_current(record) or not self.is_wanted(record)
+
+    def _is_current(self, record: Record) -> bool:
+        """Whether a record is there by its current recipe, and of the models of its cells."""
+        return self._has_recipe(record) and not self._is_of_other_models(record)
+
+    def _has_recipe(self, record: Record) -> bool:
+        return self.versions(record)[:1] == [self.path(record)]
+
+    def _is_of_other_models(self, record: Record) -> bool:
+        """Whether a current cell says that its model is another one than a record is about."""
+        kind = KINDS[record.kind]
+        if record.kind == "cells" or not kind.is_asked:
+            return False
+        said = self._models_said(record)
+        for models in kind.learned(self, record):
+            cell, (name,) = models.of("cells", *models.names), models.names
+            if not self._has_recipe(cell) or name not in said:
+                continue
+            if self._models_said(cell).get(name, said[name]) != said[name]:
+                return True
+        return False
+
+    def _models_said(self, record: Record) -> Mapping[str, str]:
+        """Return the digests of the models that a record is about, as it says."""
+        path = self.versions(record)[0]
+        if path not in self._said:
+            # A damaged record is named when it is gathered.
+            with suppress(InputError):
+                self._said[path] = read_models(path)
+        return self._said.get(path, {})
+
+    def of_other_models(self, study: str) -> list[Path]:
+        """Return the records of a study that are about another model than the cell has."""
+        return [
+            self.path(record)
+            for record in self.all_records(study)
+            if self._has_recipe(record) and self._is_of_other_models(record)
+        ]
+
+    def _beside(self, record: Record) -> list[str]:
+        """Return the records that are used as they are and are about the same models as one."""
+        if not self._about:
+            for each in (each for study in self.studies for each in self.all_records(study)):
+                for models in KINDS[each.kind].learned(self, each):
+                    self._about.setdefault(models, []).append(each)
+        kind = KINDS[record.kind]
+        learned = kind.learned(self, record) if kind.is_asked else []
+        near = dict.fromkeys(each for of in learned for each in self._about.get(of, ()))
+        return [str(self.path(each)) for each in near if self._is_current(each)]
 
     def used(self, record: Record) -> Path | None:
         """Return the file of a record that there is or that the run makes; None for neither."""
@@ -181,8 +236,10 @@ class Plan:
     def stale(self, record: Record) -> list[str]:
         """Return what of a record's recipe has changed; nothing if it is current or missing."""
         versions = self.versions(record)
-        if not versions or versions[0] == self.path(record):
+        if not versions or self._is_current(record):
             return []
+        if self._has_recipe(record):
+            return ["model"]
         recorded = _recorded_recipe(versions[0])
         if recorded is None:
             return ["no recipe"]
@@ -198,7 +255,7 @@ class Plan:
             self.seed,
             kind.inputs(self, record),
             outputs,
-            kind.given(self, record),
+            {**kind.given(self, record), BESIDE: self._beside(record)},
         )
 
     def kept(self, study: str) -> dict[str, list[Path]]:
@@ -260,12 +317,21 @@ class Plan:
             if self.is_wanted(record):
                 self._versions[record] = []
 
-    def ask_again(self, study: str) -> None:
-        """Let the current records of a study that are asked for count as stale, by their names."""
-        for record in self.all_records(study):
+    def set_aside(self, study: str, *, again: bool = False) -> None:
+        """Let records count as stale by their names, so that Snakemake sees that they are missing.
+
+        These are the records that are asked for and are about another model than their cell; with
+        `again`, all that are asked for.
+        """
+        records = [
+            record
+            for record in self.all_records(study)
+            if self.is_wanted(record) and (again or self.stale(record) == ["model"])
+        ]
+        for record in records:
             for name in KINDS[record.kind].files:
                 current = self.path(record, name)
-                if self.is_wanted(record) and current.exists():
+                if current.exists():
                     current.rename(self.results / _filled(record, AGAIN, name))
         self._versions.clear()
         self._listed.clear()

@@ -116,16 +116,25 @@ class JobResources:
             return None
         asking = self._plan.studies[record.study]
         models = queried_models(asking, record) if record.kind == "curves" else record
-        # A curve's law is that of the study that asks, of models of another one.
-        cost = estimate_cost(
-            self._laws,
-            self._plan.studies[models.study],
-            models.names[0],
-            record.dataset,
-            quantity=quantity,
-            asking=record.study,
-        )
-        return None if cost is None else (cost.expected, cost.limit)
+        # One job times several methods.
+        methods = record.names if record.kind == "times" else models.names[:1]
+        costs = [
+            # A curve's law is that of the study that asks, of models of another one.
+            estimate_cost(
+                self._laws,
+                self._plan.studies[models.study],
+                method,
+                record.dataset,
+                quantity=quantity,
+                asking=record.study,
+            )
+            for method in methods
+        ]
+        known = [cost for cost in costs if cost is not None]
+        if len(known) < len(methods):
+            return None
+        total = sum if of == "seconds" else max
+        return total(cost.expected for cost in known), total(cost.limit for cost in known)
 
     def _until_end(self, models: Record) -> float:
         """Return the seconds from the start of learning to the end of what waits for it."""

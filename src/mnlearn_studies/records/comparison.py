@@ -17,8 +17,7 @@ from typing import Any
 from mnlearn.runtime.files import read_json, read_text
 
 # Parts of a record that say how long it took, how much memory, and where: not what was computed.
-# The number of runs that are timed follows from their seconds.
-_OF_THE_RUN = re.compile(r"seconds|memory|^(machine|versions|n_runs)$")
+_OF_THE_RUN = re.compile(r"seconds|memory|^(machine|versions|runs)$")
 # The target and the BLAS kernels in the name of a machine, see `runtime.provenance.machine`.
 _ARITHMETIC = re.compile(r"\(([^()]*BLAS[^()]*)\), \d+ cores$")
 

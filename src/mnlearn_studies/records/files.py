@@ -1,11 +1,13 @@
 """Cells: the record of one method on one dataset of a study."""
 
+import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from mnlearn.inference.score import Score
+from mnlearn.runtime.arrays import read_arrays
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json
 
@@ -14,11 +16,33 @@ CHOSEN = ""
 # What a search leaves beside its models: the record, and the grid points.
 TUNING_RECORD = "tuning.json"
 TRACE = "trace.csv"
+# What the file of a model says beside its numbers.
+_METADATA = ("kind", "version", "names", "states")
 
 
 def model_path(folder: Path, variant: str) -> Path:
     """Return the file of a variant's model."""
     return folder / f"{variant or 'chosen'}.npz"
+
+
+def model_digest(path: Path) -> str:
+    """Digest the numbers of a model file (16 hexadecimal digits), whatever compressed them."""
+    digest = hashlib.sha256()
+    for name, array in sorted(read_arrays(path).items()):
+        if name not in _METADATA:
+            digest.update(f"{name} {array.dtype.str} {array.shape} ".encode())
+            digest.update(array.tobytes())
+    return digest.hexdigest()[:16]
+
+
+def read_models(path: Path) -> dict[str, str]:
+    """Return the digest of the model of each method that a record is about, as it says.
+
+    Records of an earlier form say nothing of their models.
+    """
+    record = read_record(path)
+    with refuse_damaged(path):
+        return {str(name): str(digest) for name, digest in record.get("models", {}).items()}
 
 
 def find_version(folder: Path, dataset: str, name: str, suffix: str) -> Path | None:

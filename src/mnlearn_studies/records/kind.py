@@ -6,8 +6,12 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from mnlearn.runtime.code_digest import code_digest
+from mnlearn_studies.records.files import CHOSEN, model_digest, model_path, read_models
 from mnlearn_studies.records.record import Job, Recipe, Record, recipe_digest
 from mnlearn_studies.study.definition import Study
+
+# The key under which a job is given the records that stay and are about its models.
+BESIDE = "beside"
 
 Row = tuple[str, str, str, str, str, float, float | None]
 
@@ -85,6 +89,21 @@ class Kind:
         """Return what the job needs to know that changes no number."""
         return {}
 
+    def learned(self, plan: Planned, record: Record) -> list[Record]:
+        """Return the models that a record is about, which it names by their digests."""
+        return [record.of("models", name) for name in record.names]
+
+    def digests(self, job: Job) -> dict[str, str]:
+        """Return the digest of the chosen model of each method that the record is about.
+
+        The models are inputs, or the cells that were scored with them are.
+        """
+        if "cells" in job.inputs:
+            cells = map(read_models, job.paths("cells"))
+            return {name: said for cell in cells for name, said in cell.items()}
+        chosen = (model_path(path.parent, CHOSEN) for path in job.paths("models"))
+        return dict(zip(job.record.names, map(model_digest, chosen), strict=False))
+
     def make(self, job: Job) -> None:
         """Make a record."""
         raise NotImplementedError
@@ -115,6 +134,10 @@ class OfModels(Kind):
     def models(self, plan: Planned, record: Record) -> Record:
         """Return the models."""
         return record.models
+
+    def learned(self, plan: Planned, record: Record) -> list[Record]:
+        """Return the models."""
+        return [self.models(plan, record)]
 
     def settings(self, plan: Planned, record: Record) -> Recipe:
         """Return what the record depends on beside models and code."""

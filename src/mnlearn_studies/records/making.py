@@ -1,10 +1,14 @@
 """Making one record, in the process that the workflow starts for it."""
 
+import dataclasses
 import re
 import shutil
+import tempfile
+from pathlib import Path
 
-from mnlearn.runtime.errors import name_data
-from mnlearn_studies.records.kind import Kind
+from mnlearn.runtime.errors import InputError, name_data
+from mnlearn_studies.records.files import read_models, read_record
+from mnlearn_studies.records.kind import BESIDE, Kind
 from mnlearn_studies.records.record import Job
 
 _DIGEST = re.compile(r"@[0-9a-f]+")
@@ -13,17 +17,25 @@ _DIGEST = re.compile(r"@[0-9a-f]+")
 def make_record(kind: Kind, job: Job) -> None:
     """Make a record, then remove the files of the same record that another recipe made.
 
+    A record that is there under its current name stays as it is, with its other files: git does
+    not keep the scores by example of a cell, and where they are missing they are made beside it.
+
     Raises
     ------
     InputError
-        A file that the record is made from is missing, malformed, or damaged.
+        A file that the record is made from is missing, malformed, or damaged. Or a record that
+        stays as it is speaks of another model of the same cell.
     """
-    if "test" in job.inputs:
-        # The classes of the error name the file of the data.
-        with name_data(job.path("test")):
-            kind.make(job)
-    else:
-        kind.make(job)
+    job = dataclasses.replace(job, models=kind.digests(job))
+    for path in job.given.get(BESIDE, ()):
+        _refuse_other_model(job, Path(path))
+    is_kept = job.out.exists()
+    with tempfile.TemporaryDirectory() as aside:
+        outputs = {
+            name: Path(aside, path.name) if is_kept and path.exists() else path
+            for name, path in job.outputs.items()
+        }
+        _make(kind, dataclasses.replace(job, outputs=outputs))
     for path in job.outputs.values():
         # The models of a cell are a folder whose name has the digest.
         place = path if "@" in path.name else path.parent
@@ -33,3 +45,26 @@ def make_record(kind: Kind, job: Job) -> None:
                 shutil.rmtree(other)
             elif other != place:
                 other.unlink(missing_ok=True)
+
+
+def _make(kind: Kind, job: Job) -> None:
+    if "test" in job.inputs:
+        # The classes of the error name the file of the data.
+        with name_data(job.path("test")):
+            kind.make(job)
+    else:
+        kind.make(job)
+
+
+def _refuse_other_model(job: Job, path: Path) -> None:
+    """Refuse to make a record if one that stays speaks of another model of the same cell."""
+    record = read_record(path, "study", "dataset")
+    for name, said in read_models(path).items():
+        learned = job.models.get(name, said)
+        if learned != said:
+            raise InputError(
+                f"{path}: is about another model of {name} ({said}) than was learned here "
+                f"({learned}), so that records of both would stand side by side; "
+                f"`mnlearn study {record['study']} --datasets {record['dataset']} --again` makes "
+                "all records of the dataset by the models of this machine."
+            )

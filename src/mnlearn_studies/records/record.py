@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,9 @@ class Job:
         What changes no number: where data come from, the folder of checkpoints.
     threads : int
         Threads to use; the result does not depend on their number.
+    models : mapping of str to str
+        The digest of the chosen model of each method that the record is about; `make_record` reads
+        it from the inputs.
     """
 
     record: Record
@@ -75,17 +78,19 @@ class Job:
     outputs: Mapping[str, Path]
     given: Mapping[str, Any]
     threads: int = 1
+    models: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Return what a record of one method says first: study, method, dataset, recipe."""
+        """Return what a record of one method says first: study, method, dataset, recipe, model."""
         return {**self.pair_identity, "method": self.record.names[0]}
 
     @property
     def pair_identity(self) -> dict[str, Any]:
         """Return what a record of several methods says first."""
-        record = self.record
-        return {"study": record.study, "dataset": record.dataset, "recipe": self.recipe}
+        record, models = self.record, dict(self.models)
+        head = {"study": record.study, "dataset": record.dataset, "recipe": self.recipe}
+        return {**head, "models": models} if models else head
 
     @property
     def out(self) -> Path:
@@ -101,8 +106,9 @@ class Job:
         return model_path(self.path(name).parent, CHOSEN)
 
     def paths(self, name: str) -> list[Path]:
-        """Return an input that is several files."""
-        return [Path(path) for path in self.inputs.get(name, [])]
+        """Return an input that may be several files."""
+        given = self.inputs.get(name, [])
+        return [Path(path) for path in ([given] if isinstance(given, str) else given)]
 
     def to_json(self) -> str:
         """Return the job as JSON with sorted keys; threads are an option of the command."""

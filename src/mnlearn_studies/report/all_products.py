@@ -10,6 +10,7 @@ from mnlearn.methods import learner_file
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import file_digest, read_json, write_json, write_text
+from mnlearn.runtime.progress import say
 from mnlearn_studies.datasets.prepare import label_datasets
 from mnlearn_studies.datasets.registry import registry_path
 from mnlearn_studies.plan.configuration import plan_of
@@ -83,7 +84,9 @@ def write_all(plan: Plan, name: str, out: Path) -> None:
 
 
 def write_scores(plan: Plan, name: str) -> None:
-    """Write the numbers of all records of a study to its scores.csv."""
+    """Write the numbers of all records of a study to its scores.csv; name what does not fit."""
+    for path in plan.of_other_models(name):
+        say(f"{path}: is about another model than the cell of its method, as `--stale` lists")
     scores = gather(plan.studies[name], plan.kept(name))
     text = scores.to_csv(index=False, lineterminator="\n")
     write_text(plan.results / name / "scores.csv", text)

@@ -1,5 +1,6 @@
 """A random sample of records, made again in a copy of the checkout and compared with those kept."""
 
+import dataclasses
 import os
 import shutil
 import subprocess
@@ -14,9 +15,10 @@ from mnlearn_studies.datasets.sample_names import base_of
 from mnlearn_studies.plan.configuration import configuration, planned
 from mnlearn_studies.plan.planning import Plan
 from mnlearn_studies.records import comparison
+from mnlearn_studies.records.kind import BESIDE
 from mnlearn_studies.records.kinds import KINDS
 from mnlearn_studies.records.kinds.curves import queried_models
-from mnlearn_studies.records.record import Record
+from mnlearn_studies.records.record import Job, Record
 from mnlearn_studies.running.record_sample import MOST, Expected, draw_sample
 from mnlearn_studies.study.shipped import shipped_studies
 
@@ -102,12 +104,10 @@ class Recomputation:
     def make(self, record: Record, title: str) -> None:
         """Make a record and what it lacks, and say whether they are those that are kept."""
         began = time.monotonic()
-        kept = self._read(record)
-        for path in kept:
-            path.unlink()
+        kept = self._take(record)
         jobs = self.plan.in_order([record])
         for job in jobs:
-            kept |= self._read(job)
+            kept |= self._take(job)
             if not self._run(job):
                 self.faults.add(job)
                 return
@@ -115,11 +115,20 @@ class Recomputation:
         n_values = sum(comparison.count_values(content) for _, content in kept.values())
         self.say(f"{title}: {verdict}, {n_values} values, {time.monotonic() - began:.0f} s")
 
-    def _read(self, record: Record) -> _Kept:
-        """Return the contents of the files of a record that git keeps."""
+    def _take(self, record: Record) -> _Kept:
+        """Remove the files of a record that git keeps, and return their contents."""
         paths = (self.plan.path(record, name) for name in KINDS[record.kind].files)
         texts = (path for path in paths if path.suffix in (".json", ".csv") and path.exists())
-        return {path: (record, comparison.read_content(path)) for path in texts}
+        taken = {path: (record, comparison.read_content(path)) for path in texts}
+        for path in taken:
+            path.unlink()
+        return taken
+
+    def job(self, record: Record) -> Job:
+        """Return the job of a record, which may make another model than those that stay have."""
+        job = self.plan.job(record)
+        given = {key: value for key, value in job.given.items() if key != BESIDE}
+        return dataclasses.replace(job, given=given)
 
     def _run(self, record: Record) -> bool:
         """Run the job of a record, and return whether it could."""
@@ -127,7 +136,7 @@ class Recomputation:
             self._bring_data(base_of(record.dataset))
         sources = [str(self.copy / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
         environment = {**os.environ, **_ONE_THREAD, "PYTHONPATH": os.pathsep.join(sources)}
-        job = ("step", "record", self.plan.job(record).to_json())
+        job = ("step", "record", self.job(record).to_json())
         done = subprocess.run(
             [sys.executable, "-c", "from mnlearn.cli import main; main()", *job],
             cwd=self.copy, env=environment, capture_output=True, text=True, check=False,

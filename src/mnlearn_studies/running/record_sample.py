@@ -42,7 +42,8 @@ class Expected:
             return None
         content = read_record(versions[0])
         if kind == "times":
-            return float(sum(content["seconds"].values())) * float(content["n_runs"])
+            runs = (run for timed in content["methods"].values() for run in timed["runs"])
+            return float(sum(sum(run.values()) for run in runs))
         search, scoring = sum_seconds([content])
         return search if record.kind == "models" else scoring
 

@@ -94,10 +94,9 @@ def run_study(
 
 
 def _wanted_records(name: str, datasets: list[str], again: bool, recorded: bool) -> list[Path]:
-    """Return the records that a run makes; current ones count as stale first if asked for again."""
+    """Return the records that a run makes, also those that are set aside first."""
     plan = plan_of(name, datasets or configuration()["datasets"], recorded=recorded)
-    if again:
-        plan.ask_again(name)
+    plan.set_aside(name, again=again)
     return [plan.path(record) for record in plan.missing(name)]
 
 

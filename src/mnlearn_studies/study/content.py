@@ -326,7 +326,10 @@ class Content:
         None if it reproduces no paper: the pages on fidelity and claims leave it out.
     timed : tuple of str
         Row labels of methods whose chosen model is learned again alone, from nothing, to time it.
-        Their seconds in tables are these; those of the others are of the whole search.
+        Their seconds in tables are medians of several runs, of all these methods in turn; those of
+        the others are of the search, once.
+    timed_search : tuple of str
+        Row labels among these of which the whole search is timed in the same way.
     paired : tuple of (str, str)
         Pairs of row labels whose scores are compared test example by test example.
     divergences : tuple of (str, str)
@@ -356,6 +359,7 @@ class Content:
     samples: Samples | None = None
     unavailable: list[Name] | None = None
     timed: list[Name] | None = None
+    timed_search: list[Name] | None = None
     paired: list[NamePair] | None = None
     divergences: list[NamePair] | None = None
     queries: Queries | None = None

@@ -27,6 +27,7 @@ _COMMON = (
     *("seconds_tuning", "seconds_tuning_and_files", "seconds_inference", "mean_seconds_weights"),
     *("seconds_structure", "seconds_features", "seconds_weights"),
     *("seconds_learn", "seconds_learn_and_files", "peak_memory_mib"),
+    *(f"seconds_{part}_{end}" for part in ("learn", "tuning") for end in ("min", "max")),
 )
 # Each has one number per share of the queried variables.
 _OF_QUERIES = (
@@ -59,6 +60,9 @@ def check_methods(name: str, content: Mapping[str, Any]) -> None:
             hint = suggestion(method, content["methods"])
             raise InputError(f"study {name}, {key}: no method {method!r}{hint}")
     _check_pairs(name, content)
+    for method in content.get("timed_search", []):
+        if method not in content.get("timed", []):
+            raise InputError(f"study {name}, timed_search: expected {method!r} under timed too.")
     sampled = content.get("queries", {}).get("sampled", {"methods": []})
     known = [*content["methods"], *sampled["methods"]]
     for kind in ("tables", "figures", "claims"):
@@ -81,7 +85,7 @@ def check_methods(name: str, content: Mapping[str, Any]) -> None:
 
 def _listed_methods(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the methods of each list beside tables, figures and claims, with its key."""
-    for key in ("timed", "appendix"):
+    for key in ("timed", "timed_search", "appendix"):
         yield from ((key, method) for method in content.get(key, []))
     for key in ("paired", "divergences"):
         yield from ((key, method) for pair in content.get(key, []) for method in pair)

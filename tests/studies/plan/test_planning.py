@@ -83,6 +83,7 @@ def test_a_new_record_takes_the_place_of_the_old_one(tmp_path, monkeypatch, kind
     for each in (record, other):
         claim(old, each)
     before = set(tmp_path.rglob("*"))
+    monkeypatch.setattr(KINDS[kind], "digests", lambda job: {})
     monkeypatch.setattr(KINDS[kind], "make", lambda job: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         make_record(KINDS[kind], new.job(record))
@@ -138,7 +139,7 @@ def test_current_records_are_used(tmp_path):
 def test_again_lets_current_records_count_as_stale(tmp_path):
     """They keep their content until they are made again, also if the run is killed before."""
     claimed(tmp_path)
-    make_plan(tmp_path, CONTENT, ["grid"]).ask_again("s")
+    make_plan(tmp_path, CONTENT, ["grid"]).set_aside("s", again=True)
     plan = make_plan(tmp_path, CONTENT)
     again = made(plan)
     assert {dataset for _, dataset, *_ in again} == {"grid"}

@@ -69,7 +69,7 @@ def models(tmp_path, monkeypatch):
 
 def diverge(out="kl.json", *, pair="acbn-acmn", second="q", seed=20, **more):
     """Return the record of a divergence."""
-    inputs = {"first": "p/tuning.json", "second": f"{second}/tuning.json"}
+    inputs = {"models": ["p/tuning.json", f"{second}/tuning.json"]}
     return read_json(make("divergences", out, {"seed": seed}, method=pair, inputs=inputs, **more))
 
 

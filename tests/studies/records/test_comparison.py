@@ -43,7 +43,7 @@ def changed(place, value):
         ("peak_memory_mib_learn",),
         ("learned_by", "versions", "numpy"),
         ("learned_by", "machine"),
-        ("n_runs",),
+        ("methods", "dtsl", "runs", "0", "weights"),
         ("variants", "", "seconds", "weights"),
         ("points", "milliseconds_single_query"),
     ],

@@ -111,7 +111,7 @@ def test_settings_and_models_that_do_not_fit_are_refused(folder):
     for more, message in (
         ({"settings": {}}, "settings: expected the key 'beliefs'"),
         ({"settings": few}, "expected at least 2 chains"),
-        ({"models": "none"}, "tuning.json: no such file"),
+        ({"models": "none"}, "chosen.npz: no such file"),
     ):
         with pytest.raises(InputError, match=message):
             compare(folder, "l1", "none.json", **more)

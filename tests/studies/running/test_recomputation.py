@@ -44,7 +44,7 @@ def copy(clone, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "copy")
 
     def run(self, record):
-        job = self.plan.job(record)
+        job = self.job(record)
         make_record(KINDS[record.kind], Job.from_json(job.to_json(), threads=1))
         return True
 
@@ -218,7 +218,7 @@ def test_expected_seconds_are_those_of_the_records(clone):
     assert start < expected.seconds(CELL) < start + 60
     times = Record("times", "s", "triples", ("dtsl",))
     recorded = read_json(plan.path(times))
-    taken = sum(recorded["seconds"].values()) * recorded["n_runs"]
+    taken = sum(sum(run.values()) for run in recorded["methods"]["dtsl"]["runs"])
     assert expected.seconds(times) == pytest.approx(start + taken)
     missing = Record("cells", "s", "pairs", ("dtsl",))
     assert expected.seconds(missing) == expected._resources.seconds(missing)

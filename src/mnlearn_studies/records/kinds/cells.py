@@ -27,6 +27,7 @@ from mnlearn_studies.records.files import (
     CHOSEN,
     TRACE,
     TUNING_RECORD,
+    model_digest,
     model_path,
     read_record,
     refuse_damaged,
@@ -102,9 +103,10 @@ def score_cell(
     _write_per_example(per_example_path, per_row, scoring.test)
     write_text(trace_path, trace)
     test = {"n_test": scoring.test.n_examples, "n_vars": scoring.test.n_vars}
+    models = {record["method"]: model_digest(model_path(model_folder, CHOSEN))}
     made = {"learned_from": record["recipe"], "recipe": dict(recipe or {}), "scored_by": scored_by}
     how = {"inference": dict(settings), "peak_memory_mib_score": peak_memory_mib()}
-    write_json(cell_path, {**record, **made, **test, **how})
+    write_json(cell_path, {**record, **made, **test, **how, "models": models})
 
 
 @dataclass(frozen=True)
@@ -307,13 +309,17 @@ class Cells(Kind):
 
         The grid points beside the record give the mean seconds of weight learning.
         """
-        # Seconds of a search are shared by its grid points; a study that times a method alone
-        # shows those.
-        is_timed = record["method"] in study.content.get("timed", [])
+        # Of a method that a study times, its record of times has the seconds of the chosen model;
+        # those of a search are shared by its grid points.
+        parts = {each: record[f"seconds_{each}"] for each in ("read", "write", "tuning")}
+        hidden = {"seconds_tuning", "seconds_tuning_and_files"}
+        timed = record["method"] in study.content.get("timed", [])
+        searched = record["method"] in study.content.get("timed_search", [])
         for variant, entry in record["variants"].items():
             numbers = _numbers(record, entry)
-            if not is_timed:
-                numbers += seconds_rows(entry["seconds"], record)
+            for name, value in seconds_of({**parts, **entry["seconds"]}):
+                if not (searched if name in hidden else timed):
+                    numbers.append((name, value, None))
             yield from ((*head(record, variant), *number) for number in numbers)
         yield from _mean_seconds(record, path)
 
@@ -323,16 +329,21 @@ def trace_of(path: Path) -> Path:
     return path.parents[2] / "tuning" / path.parent.name / f"{path.stem}.csv"
 
 
-def seconds_rows(
-    parts: Mapping[str, float], record: Mapping[str, Any]
-) -> Iterator[tuple[str, float, Any]]:
-    """Yield the seconds of each part of learning, their sum, and the sum with those of files."""
-    for name, value in parts.items():
-        yield f"seconds_{name}", value, None
+def seconds_of(run: Mapping[str, float]) -> Iterator[tuple[str, float]]:
+    """Yield the seconds of each part of learning, their sum, and sums with those of files.
+
+    run : seconds by part; "read" and "write" are of files, "tuning" of the search of a grid.
+    """
+    files = run["read"] + run["write"]
+    if "tuning" in run:
+        yield "seconds_tuning", run["tuning"]
+        # What a program that does nothing else would take, as papers time it.
+        yield "seconds_tuning_and_files", run["tuning"] + files
+    parts = {name: run[name] for name in run if name not in ("read", "write", "tuning")}
+    yield from ((f"seconds_{name}", value) for name, value in parts.items())
     learn = sum(parts.values())
-    yield "seconds_learn", learn, None
-    files = record["seconds_read"] + record["seconds_write"]
-    yield "seconds_learn_and_files", learn + files, None
+    yield "seconds_learn", learn
+    yield "seconds_learn_and_files", learn + files
 
 
 def _numbers(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> list[tuple[str, float, Any]]:
@@ -348,10 +359,6 @@ def _numbers(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> list[tuple[st
     out.append(("validation", entry["validation"], None))
     sizes = ("n_features", "n_features_generated", "mean_length")
     out += [(name, entry[name], None) for name in sizes if name in entry]
-    tuning, files = cell["seconds_tuning"], cell["seconds_read"] + cell["seconds_write"]
-    out.append(("seconds_tuning", tuning, None))
-    # What a program that does nothing else would take, as papers time it.
-    out.append(("seconds_tuning_and_files", tuning + files, None))
     of_inference = (name for name in entry if name.startswith("seconds_inference"))
     out += [(name, entry[name], None) for name in of_inference]
     chosen = {f"chosen_{name}": value for name, value in entry["parameters"].items()}

@@ -18,6 +18,7 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_json
 from mnlearn.runtime.provenance import provenance
 from mnlearn.runtime.random_streams import stream_seed
+from mnlearn_studies.records.files import CHOSEN, model_path
 from mnlearn_studies.records.kind import Kind, Planned, Row, head, json_of
 from mnlearn_studies.records.kinds.paired import pairs
 from mnlearn_studies.records.record import Job, Recipe, Record, recipe_digest
@@ -145,21 +146,20 @@ class Divergences(Kind):
 
     def recipe(self, plan: Planned, record: Record) -> Recipe:
         """Return both models, the seed and the code."""
-        first, second = (recipe_digest(plan.recipe(models)) for models in _models(record))
+        first, second = (
+            recipe_digest(plan.recipe(models)) for models in self.learned(plan, record)
+        )
         code = code_digest("mnlearn_studies.records.kinds.divergences.estimate_divergence")
         return {"first": first, "second": second, "code": code, "seed": plan.seed}
 
     def inputs(self, plan: Planned, record: Record) -> dict[str, Any]:
         """Return both models."""
-        first, second = (plan.file(models) for models in _models(record))
-        return {"first": first, "second": second}
+        return {"models": [plan.file(models) for models in self.learned(plan, record)]}
 
     def make(self, job: Job) -> None:
         """Estimate the divergence."""
-        first, second = (
-            (name, job.chosen(key))
-            for name, key in zip(job.record.names, ("first", "second"), strict=True)
-        )
+        files = (model_path(path.parent, CHOSEN) for path in job.paths("models"))
+        first, second = zip(job.record.names, files, strict=True)
         seed = job.recipe["seed"]
         estimate_divergence(
             job.pair_identity, first, second, seed=seed, out=job.out, threads=job.threads
@@ -170,10 +170,6 @@ class Divergences(Kind):
         kl = record["kl"]
         yield (*head(record), f"kl_to_{record['other']}", kl["mean"], kl["stderr"])
         yield (*head(record), "n_nodes", record["circuits"][record["method"]]["n_nodes"], None)
-
-
-def _models(record: Record) -> list[Record]:
-    return [record.of("models", name) for name in record.names]
 
 
 KIND = Divergences()

@@ -91,9 +91,10 @@ class Paired(Kind):
         return {"first": first, "second": second, "code": code}
 
     def inputs(self, plan: Planned, record: Record) -> dict[str, Any]:
-        """Return the scores of both methods by test example."""
-        first, second = (plan.file(cell, "per_example") for cell in _cells(record))
-        return {"first": first, "second": second}
+        """Return both cells, and their scores by test example."""
+        cells = _cells(record)
+        first, second = (plan.file(cell, "per_example") for cell in cells)
+        return {"cells": [plan.file(cell) for cell in cells], "first": first, "second": second}
 
     def make(self, job: Job) -> None:
         """Compare the scores."""

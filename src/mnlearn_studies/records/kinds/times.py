@@ -1,132 +1,229 @@
-"""The seconds of a cell's chosen model alone, learned again from nothing."""
+"""The seconds of the chosen models of a dataset, learned again from nothing, in turn in one job."""
 
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mnlearn.learning.learner import Fitted
+import numpy as np
+
 from mnlearn.learning.tuning import tune
 from mnlearn.methods import learner_root, load_learner
 from mnlearn.models.io.native import write_npz
+from mnlearn.models.model import Model
+from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.files import write_json
 from mnlearn.runtime.provenance import provenance
-from mnlearn_studies.records.files import CHOSEN, read_record, refuse_damaged
-from mnlearn_studies.records.kind import OfModels, Planned, Row, head, json_of
-from mnlearn_studies.records.kinds.cells import seconds_rows
+from mnlearn_studies.records.files import CHOSEN, model_path, read_record, refuse_damaged
+from mnlearn_studies.records.kind import Kind, Planned, Row, json_of
+from mnlearn_studies.records.kinds.cells import seconds_of
 from mnlearn_studies.records.kinds.parts import network_input
-from mnlearn_studies.records.learn import read_inputs, warm_up
-from mnlearn_studies.records.record import Job, Record
+from mnlearn_studies.records.learn import CellInputs, open_search, read_inputs, warm_up
+from mnlearn_studies.records.record import Job, Recipe, Record, recipe_digest
 from mnlearn_studies.study.definition import Study
 
-# A model that is learned in less than a third of this is learned up to three times.
-_ENOUGH_SECONDS = 30.0
-_MAX_RUNS = 3
+_ROOT = "mnlearn_studies.records.kinds.times.time_methods"
+# Each model is learned so often; one that has taken so many seconds by then is not learned again.
+ROUNDS = 3
+LONG = 300.0
 
 
-def time_cell(
-    cell_path: Path,
-    train_path: Path,
-    recipe: Mapping[str, Any],
-    out: Path,
-    *,
-    threads: int = 1,
-    network_path: Path | None = None,
+@dataclass
+class Timed:
+    """A method that is timed, and its runs.
+
+    Attributes
+    ----------
+    cell_path : Path
+        The record of the scored cell, which has the parameters of the chosen model.
+    train_path, network_path : Path
+        The training data, and the dependency network that the method builds on, if it does.
+    search : CellInputs or None
+        What the search of the whole grid is given, if it is timed too.
+    runs : list of dict
+        The seconds of each run by part.
+    """
+
+    cell_path: Path
+    train_path: Path
+    network_path: Path | None = None
+    search: CellInputs | None = None
+    runs: list[dict[str, float]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        cell = read_record(self.cell_path, "method", "learner", "variants")
+        with refuse_damaged(self.cell_path):
+            self.method, self.learner = str(cell["method"]), str(cell["learner"])
+            self.parameters: Mapping[str, Any] = dict(cell["variants"][CHOSEN]["parameters"])
+
+    def warm_up(self) -> None:
+        """Compile or load the kernels."""
+        settings = {} if self.search is None else self.search.cmll_settings
+        warm_up(load_learner(self.learner), settings)
+
+    def run(self, threads: int) -> None:
+        """Learn the chosen model once more, and search the grid if that is timed."""
+        learner = load_learner(self.learner)
+        grid = learner.grid({name: [value] for name, value in self.parameters.items()})
+        train, network, seconds_read = read_inputs(self.train_path, self.network_path)
+        fitted = tune(learner, train, grid, None, threads=threads, network=network).best.fitted
+        seconds = {**fitted.seconds, "read": seconds_read, "write": _seconds_write(fitted.model)}
+        if self.search is not None:
+            seconds["tuning"] = open_search(self.search, 1).search.run().tuning_seconds
+        self.runs.append({name: round(value, 4) for name, value in seconds.items()})
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the runs have taken so long that there is no further one."""
+        return sum(sum(run.values()) for run in self.runs) > LONG
+
+
+def time_methods(
+    methods: Sequence[Timed], identity: Mapping[str, Any], out: Path, *, threads: int = 1
 ) -> None:
-    """Learn the chosen model of a cell alone and write how long each part takes.
+    """Learn the chosen model of each method again and write how long each part takes.
 
     The parameters are those of the cell, the only point of the grid: nothing is shared with other
-    points, and weights begin at zero unless the method says otherwise. Models that are learned
-    quickly are learned up to three times, and the fastest run counts. Kernels are compiled before.
+    points, and weights begin at zero unless the method says otherwise. All methods are learned
+    once, then all again, so that what slows the machine for a while slows all of them. There are
+    `ROUNDS` rounds; a method that has taken more than `LONG` seconds takes part in no further one.
+    Kernels are compiled before.
 
     Parameters
     ----------
-    cell_path : Path
-        The record of the scored cell.
-    train_path, network_path : Path
-        The training data, and the dependency network that the method builds on, if it does.
-    recipe : Mapping
-        What the record depends on, see `study.recipes`.
+    methods : sequence of Timed
+        The methods.
+    identity : Mapping
+        Study, dataset, recipe and digests of models, which go into the record.
     out : Path
-        The record to write. Its `seconds` are processor seconds by part: "structure" (features
-        generated, trees or regressions), "features" (their conversion and preparation), "weights".
-        `seconds_read` is of the training data and the network, `seconds_write` of the model.
+        The record to write. Its `methods` have the parameters and the `runs` of each method, in
+        processor seconds by part: "structure" (features generated, trees or regressions),
+        "features" (their conversion and preparation), "weights"; "read" of the training data and
+        the network, "write" of the model; "tuning", the search of the whole grid.
     threads : int
         Threads that learning may use.
     """
-    cell = read_record(cell_path, "study", "dataset", "method", "seed", "learner", "variants")
-    learner = load_learner(cell["learner"])
-    with refuse_damaged(cell_path):
-        chosen = cell["variants"][CHOSEN]
-        parameters = chosen["parameters"].items()
-    grid = learner.grid({name: [value] for name, value in parameters})
-    warm_up(learner, {})
-    train, network, seconds_read = read_inputs(train_path, network_path)
-    runs: list[Fitted] = []
-    while len(runs) < _MAX_RUNS and sum(_total(run) for run in runs) < _ENOUGH_SECONDS:
-        runs.append(tune(learner, train, grid, None, threads=threads, network=network).best.fitted)
-    best = min(runs, key=_total)
+    for method in methods:
+        method.warm_up()
+    for _ in range(ROUNDS):
+        for method in methods:
+            if not method.is_long:
+                method.run(threads)
+    roots = dict.fromkeys(learner_root(method.learner) for method in methods)
     record = {
-        **{name: cell[name] for name in ("study", "dataset", "method", "seed", "learner")},
-        "recipe": dict(recipe),
-        "parameters": chosen["parameters"],
-        "n_runs": len(runs),
-        "seconds": {name: round(value, 4) for name, value in best.seconds.items()},
-        "seconds_read": round(seconds_read, 4),
-        "seconds_write": round(_seconds_write(best), 4),
-        "timed_by": provenance(
-            learner_root(cell["learner"]), "mnlearn_studies.records.kinds.times.time_cell"
-        ),
+        **identity,
+        "methods": {
+            method.method: {
+                "learner": method.learner,
+                "parameters": method.parameters,
+                "runs": method.runs,
+            }
+            for method in methods
+        },
+        "timed_by": provenance(*roots, _ROOT),
     }
     write_json(out, record)
 
 
-def _seconds_write(fitted: Fitted) -> float:
+def _seconds_write(model: Model) -> float:
     """Return the seconds of writing a model to a file."""
     with tempfile.TemporaryDirectory() as folder:
         began = time.process_time()
-        write_npz(fitted.model, Path(folder) / "model.npz")
+        write_npz(model, Path(folder) / "model.npz")
         return time.process_time() - began
 
 
-def _total(fitted: Fitted) -> float:
-    return float(sum(fitted.seconds.values()))
+def medians(runs: Sequence[Mapping[str, float]]) -> Iterator[tuple[str, float]]:
+    """Yield the median of each time of some runs, and with two runs or more its ends.
+
+    The sum of the parts is taken in each run, and its median is not the sum of medians.
+    """
+    by_run = [dict(seconds_of(run)) for run in runs]
+    for name in by_run[0]:
+        values = [times[name] for times in by_run]
+        yield name, float(np.median(values))
+        if len(values) > 1:
+            yield f"{name}_min", min(values)
+            yield f"{name}_max", max(values)
 
 
-class Times(OfModels):
-    """The seconds of each part of learning the chosen model, while no other job runs."""
+class Times(Kind):
+    """The seconds of each part of learning the chosen models, while no other job runs."""
 
     name = "times"
     files = json_of("times")
     quantities = r"seconds_"
-    roots = ("mnlearn_studies.records.kinds.times.time_cell",)
     alone = True
     seconds, mib = "seconds_time", "mib_learn"
 
     def asked(self, study: Study, dataset: str) -> Iterator[tuple[str, ...]]:
-        """Yield the methods that the study times."""
-        timed = study.content.get("timed", []) if study.is_timed(dataset) else []
-        yield from ((method,) for method in timed if method in study.methods_on(dataset))
+        """Yield the methods that the study times, all in one record."""
+        methods = study.methods_on(dataset) if study.is_timed(dataset) else []
+        if timed := tuple(each for each in study.content.get("timed", []) if each in methods):
+            yield timed
 
-    def inputs(self, plan: Planned, record: Record) -> dict[str, Any]:
-        """Return the cell, the training data, and the network that the method builds on."""
+    def recipe(self, plan: Planned, record: Record) -> Recipe:
+        """Return the models, the code, and how a search that is timed goes."""
+        models = {each.names[0]: plan.recipe(each) for each in self.learned(plan, record)}
+        searched = plan.studies[record.study].content.get("timed_search", [])
         return {
-            "cell": plan.file(record.of("cells", *record.names)),
-            "train": plan.file(record.data, "train"),
-            **network_input(plan, record),
+            "learning": {name: recipe_digest(recipe) for name, recipe in models.items()},
+            "code": code_digest(_ROOT),
+            "searches": {
+                name: {key: recipe[key] for key in ("grid", "criterion")}
+                for name, recipe in models.items()
+                if name in searched
+            },
+            "seed": plan.seed,
         }
 
+    def inputs(self, plan: Planned, record: Record) -> dict[str, Any]:
+        """Return the cells, the data, and the networks that methods build on."""
+        inputs: dict[str, Any] = {
+            "cells": [plan.file(record.of("cells", name)) for name in record.names],
+            "train": plan.file(record.data, "train"),
+        }
+        if plan.recipe(record)["searches"]:
+            inputs["valid"] = plan.file(record.data, "valid")
+        for name in record.names:
+            for file in network_input(plan, record.of("models", name)).values():
+                inputs[f"network_{name}"] = file
+        return inputs
+
     def make(self, job: Job) -> None:
-        """Learn the chosen model again, on one thread."""
-        network = job.chosen("network") if "network" in job.inputs else None
-        cell, train = job.path("cell"), job.path("train")
-        time_cell(cell, train, job.recipe, job.out, threads=1, network_path=network)
+        """Learn the chosen models again, on one thread."""
+        time_methods(
+            [_timed(job, *each) for each in zip(job.record.names, job.paths("cells"), strict=True)],
+            job.pair_identity,
+            job.out,
+        )
 
     def rows(self, study: Study, record: Mapping[str, Any], path: Path) -> Iterator[Row]:
-        """Yield the seconds of each part."""
-        seconds = seconds_rows(record["seconds"], record)
-        yield from ((*head(record), *numbers) for numbers in seconds)
+        """Yield the median seconds of each part, as `seconds_<part>`, with `_min` and `_max`."""
+        for method, timed in record["methods"].items():
+            for name, value in medians(timed["runs"]):
+                yield record["study"], record["dataset"], method, "", name, value, None
+
+
+def _timed(job: Job, method: str, cell: Path) -> Timed:
+    """Return a method as a job times it."""
+    network = f"network_{method}"
+    network_path = model_path(job.path(network).parent, CHOSEN) if network in job.inputs else None
+    search = None
+    if method in job.recipe["searches"]:
+        searched = job.recipe["searches"][method]
+        search = CellInputs(
+            learner=read_record(cell, "learner")["learner"],
+            identity={"method": method, "dataset": job.record.dataset, "seed": job.seed},
+            train_path=job.path("train"),
+            valid_path=job.path("valid"),
+            network_path=network_path,
+            values=searched["grid"],
+            cmll_settings=searched["criterion"],
+        )
+    return Timed(cell, job.path("train"), network_path, search)
 
 
 KIND = Times()

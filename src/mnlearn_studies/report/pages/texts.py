@@ -60,8 +60,9 @@ _PARAGRAPHS = (
         "Seconds",
         ("seconds", "mean_seconds"),
         "Times are processor seconds of one thread after a warm-up, which leaves out compilation. "
-        "They are those of the chosen model alone where the study times it, and of the search "
-        "otherwise. Published seconds come from other machines, so only ratios can be compared.",
+        "They are the median of three runs of the chosen model alone where the study times it, and "
+        "those of the search otherwise. Published seconds come from other machines, so only ratios "
+        "can be compared.",
     ),
     Paragraph(
         "Features",
