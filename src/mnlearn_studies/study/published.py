@@ -1,7 +1,8 @@
 """Numbers by dataset: those the papers print, and ours to set beside them."""
 
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Annotated, Any
@@ -68,13 +69,20 @@ def tidy_scores(scores: pd.DataFrame) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Number:
-    """One number: its value, the text a paper prints (or None), standard error, note."""
+    """One number: its value, the text a paper prints (or None), standard error, note.
+
+    job : of our seconds, what they were measured in; empty for other numbers. low, high : the least
+    and the most seconds that were measured, if they were measured more than once.
+    """
 
     value: float
     printed: str | None = None
     decimals: int | None = None
     stderr: float | None = None
     note: str = ""
+    job: str = ""
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -153,17 +161,43 @@ def numbers(scores: pd.DataFrame, published: pd.DataFrame, where: Source) -> dic
     """
     if where.is_published:
         return lookup(published, where)
-    found = scores[
-        (scores["method"] == where.method)
-        & (scores["variant"] == where.variant)
-        & (scores["quantity"] == where.quantity)
-        & scores["value"].notna()
-    ]
-    return {
+    own = scores[(scores["method"] == where.method) & (scores["variant"] == where.variant)]
+    own = own[own["value"].notna()]
+    found = own[own["quantity"] == where.quantity]
+    known = {
         row.dataset: Number(
             float(row.value), stderr=None if pd.isna(row.stderr) else float(row.stderr)
         )
         for row in found.itertuples()
+    }
+    return _with_spread(known, own, where) if is_time(where.quantity) else known
+
+
+def is_time(quantity: str) -> bool:
+    """Whether a quantity is a time that we measure."""
+    return re.match(r"(mean_|milli)?seconds_", quantity) is not None
+
+
+def _with_spread(
+    known: Mapping[str, Number], own: pd.DataFrame, where: Source
+) -> dict[str, Number]:
+    """Return times with the least and the most that were measured, and with their job.
+
+    Times that were measured more than once are of the one job that times all methods on a dataset;
+    others are of a job of the method alone.
+    """
+    low, high = (
+        own[own["quantity"] == f"{where.quantity}_{end}"].set_index("dataset")["value"].to_dict()
+        for end in ("min", "max")
+    )
+    return {
+        dataset: replace(
+            number,
+            job="times" if dataset in low else f"{where.method} alone",
+            low=low.get(dataset),
+            high=high.get(dataset),
+        )
+        for dataset, number in known.items()
     }
 
 

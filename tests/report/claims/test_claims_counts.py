@@ -216,6 +216,7 @@ def test_the_words_of_verdicts_and_counts():
         "holds here, smaller effect",
         "contradicted",
         "faster here",
+        "within the noise",
         "set-up",
         "cannot be checked",
     ]

@@ -21,7 +21,7 @@ from mnlearn_studies.report.claims.verdicts import (
     UNKNOWN,
 )
 from mnlearn_studies.study.definition import Study, load_study
-from mnlearn_studies.study.published import load_published
+from mnlearn_studies.study.published import is_time, load_published
 
 WORKFLOW = registry_path().parent
 RESULTS = WORKFLOW.parent / "results"
@@ -82,6 +82,13 @@ class Scores:
 
     def frame(self):
         rows = [(self.study.name, *key, value, None) for key, value in self.rows.items()]
+        # Times are of one job, whose runs took equally long.
+        rows += [
+            (*row[:4], f"{row[4]}_{end}", *row[5:])
+            for row in rows
+            if is_time(row[4])
+            for end in ("min", "max")
+        ]
         return pd.DataFrame(rows, columns=COLUMNS)
 
 

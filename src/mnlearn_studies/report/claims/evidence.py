@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from mnlearn.runtime.errors import InputError
+from mnlearn_studies.report.claims.noise import find_spread, judge_noise
 from mnlearn_studies.report.claims.verdicts import UNKNOWN, Outcome
 from mnlearn_studies.report.tables.table import significant
 from mnlearn_studies.study.content import ClaimEntry
@@ -78,7 +79,7 @@ class Evidence:
             sources = [dataclasses.replace(source, variant=v, variants=()) for v in source.variants]
             columns = [self._column(s) for s in sources]
             common = [d for d in columns[0] if all(d in other for other in columns)]
-            return {d: Number(sum(c[d].value for c in columns) / len(columns)) for d in common}
+            return {d: _mean([column[d] for column in columns]) for d in common}
         if source.without:
             return self._chosen_without(source)
         return numbers(self.scores, self.published, source)
@@ -131,11 +132,14 @@ class Entry(ClaimEntry):
         Whether such claims are about the set-up and not about results.
     counts : bool
         Whether a published number is a number of datasets.
+    needs_one_job : bool
+        Whether times must be of one job on each dataset, because their size counts.
     """
 
     rules: ClassVar[Mapping[str, Rule]]
     is_setup: ClassVar[bool] = False
     counts: ClassVar[bool] = False
+    needs_one_job: ClassVar[bool] = False
 
     @property
     def rule_used(self) -> Rule:
@@ -156,12 +160,19 @@ class Entry(ClaimEntry):
 
     def judge(self, evidence: Evidence) -> Outcome:
         """Return what our numbers say about the claim."""
-        rows, missing = collect_rows(self.columns(evidence), self.datasets_in(evidence))
+        columns, datasets = self.columns(evidence), self.datasets_in(evidence)
+        rows, missing = collect_rows(columns, datasets)
         if not rows:
             return incomplete("", 0, missing)
-        outcome = self.compare(np.array(rows), evidence)
+        values = np.array(rows)
+        outcome = self.compare(values, evidence)
         if missing and outcome.verdict != UNKNOWN:
             return incomplete(outcome.ours, len(rows), missing)
+        spread = find_spread(columns, [d for d in datasets if d not in missing])
+        outcome = judge_noise(
+            outcome, values, spread, lambda moved: self.compare(moved, evidence).verdict,
+            needs_one_job=self.needs_one_job,
+        )  # fmt: skip
         return dataclasses.replace(outcome, n_datasets=len(rows))
 
     def compare(self, rows: NDArray[np.float64], evidence: Evidence) -> Outcome:
@@ -204,6 +215,16 @@ class Entry(ClaimEntry):
         if len(values) != n:
             raise InputError(f"expected {n} numbers, got {len(values)}.", where="published")
         return values
+
+
+def _mean(found: Sequence[Number]) -> Number:
+    """Return the mean of the numbers of variants; times of variants are of one search."""
+    value = sum(number.value for number in found) / len(found)
+    ends = [
+        None if None in of_end else sum(filter(None, of_end)) / len(found)
+        for of_end in ([n.low for n in found], [n.high for n in found])
+    ]
+    return Number(value, job=found[0].job, low=ends[0], high=ends[1])
 
 
 def _fraction(text: str) -> float:

@@ -45,6 +45,8 @@ class _OfRatios(Entry):
     b: ClaimSource
     mean: Literal["arithmetic", "geometric"] = "arithmetic"
 
+    needs_one_job: ClassVar = True
+
     def compare(self, rows: NDArray[np.float64], evidence: Evidence) -> Outcome:
         """Compare the ratios with what is published."""
         return self.compare_ratios(np.array([x / y if y else math.nan for x, y in rows.tolist()]))

@@ -155,6 +155,7 @@ class Trend(Entry):
     b: OneOrMore = ()
     rule: Literal["means", "order", "power"] = "means"
 
+    needs_one_job: ClassVar = True
     rules: ClassVar = {
         "means": Rule(
             "trend of means",

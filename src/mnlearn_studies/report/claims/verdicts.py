@@ -7,6 +7,7 @@ MORE = "holds more strongly"
 SMALLER = "holds here, smaller effect"
 CONTRADICTED = "contradicted"
 FASTER = "faster here"
+NOISE = "within the noise"
 SETUP = "set-up"
 UNKNOWN = "cannot be checked"
 
@@ -16,6 +17,9 @@ LEGEND = {
     SMALLER: "the statement is true here, but with a smaller effect than published",
     CONTRADICTED: "our number is outside the tolerance and does not support the statement",
     FASTER: "the paper reports a long time, and we need less",
+    NOISE: (
+        "the times of repeated runs are so far apart that another verdict could be the true one"
+    ),
     SETUP: ("a setting, not a result; `deviates` tells that this study or the data depart from it"),
     UNKNOWN: "a method, a score or a measurement is missing",
 }

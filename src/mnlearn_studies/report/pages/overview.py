@@ -13,6 +13,7 @@ from mnlearn_studies.report.claims.verdicts import (
     CONTRADICTED,
     FASTER,
     MORE,
+    NOISE,
     REPRODUCED,
     SETUP,
     SMALLER,
@@ -29,7 +30,7 @@ GROUPS = {
     "faster here": (FASTER,),
     "smaller effect": (SMALLER,),
     "contradicted": (CONTRADICTED,),
-    "not checked": (UNKNOWN,),
+    "not checked": (UNKNOWN, NOISE),
 }
 GROUPS_SAID = (
     "Supported: our number agrees with the published one within a tolerance, or the effect is "

@@ -33,6 +33,7 @@ from mnlearn_studies.report.tables.over_methods import Spread
 from mnlearn_studies.report.tables.paired import Paired
 from mnlearn_studies.report.tables.ranks import Ranks
 from mnlearn_studies.report.tables.table import Table, TableEntry, mark_stale
+from mnlearn_studies.report.tables.time_notes import time_notes
 from mnlearn_studies.report.tables.traces import trace_numbers
 from mnlearn_studies.report.tables.variants import Variants, VariantsByDataset
 from mnlearn_studies.study.definition import Study
@@ -113,7 +114,8 @@ def make_table(
     # Tables of samples have rows of means, and of the datasets that the samples are drawn from.
     marked = stale | {(of, method) for d, method in stale for of in (*list_means([d]), base_of(d))}
     caption = one_line(entry.caption)
-    named = dataclasses.replace(table, name=entry.name, caption=caption)
+    notes = (*table.notes, *time_notes(material.scores, product))
+    named = dataclasses.replace(table, name=entry.name, caption=caption, notes=notes)
     return mark_stale(named, marked)
 
 
