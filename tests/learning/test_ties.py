@@ -14,6 +14,8 @@ from mnlearn.kernels.lem.search import choose
 from mnlearn.learning.circuits.bayes import BayesGrowth
 from mnlearn.learning.circuits.growth import CircuitGrowth
 from mnlearn.learning.circuits.markov import MarkovGrowth
+from mnlearn.learning.features.della_pietra import InductionSearch
+from mnlearn.learning.features.pair_gains import PairCandidates, PseudoLikelihoodGains
 from mnlearn.learning.junction_trees.examples import examples_of
 from mnlearn.learning.junction_trees.search import SearchSettings, TreeSearch, grow_greedily
 from mnlearn.learning.latent_trees.chow_liu import PairTables
@@ -161,3 +163,14 @@ def test_near_ties_form_no_chain():
         place = list(order)
         chosen = choose(total[place], cost[place], imbalance, 0.0, False)
         assert chosen == min(place.index(1), place.index(2))
+
+
+@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize("seed", range(20))
+def test_the_first_of_equal_features_is_added(seed, quick):
+    train = twins(seed)
+    gains = PseudoLikelihoodGains(train, Penalty(1.0), 0.01)
+    search = InductionSearch(PairCandidates(train, 0.0), gains, 0.01, quick, max_features=1)
+    search.begin()
+    assert search.run() == "features"
+    assert search.pool.features[-1].tolist() == [0b11]

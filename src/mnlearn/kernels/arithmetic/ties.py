@@ -14,6 +14,9 @@ from mnlearn.kernels.jit import inlined, kernel
 
 # Nats for each example. Rounding of double precision moves the sums by 1e-15 to 1e-13 of that.
 EQUAL = 1e-9
+# The same for gains at learned weights. Pseudo-likelihoods are summed in single precision, so that
+# the weights of two columns with the same counts differ in their eighth digit.
+EQUAL_AT_WEIGHTS = 1e-7
 
 
 @kernel

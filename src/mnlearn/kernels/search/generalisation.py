@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from mnlearn.kernels.arithmetic.bits import lowest_bit, popcount
 from mnlearn.kernels.arithmetic.logistic import sigmoid
 from mnlearn.kernels.arithmetic.splitmix import mix
+from mnlearn.kernels.arithmetic.ties import EQUAL_AT_WEIGHTS, first_greatest
 from mnlearn.kernels.jit import copy_into, kernel
 from mnlearn.kernels.search.derivatives import (
     LiteralSums,
@@ -85,6 +86,7 @@ class _Room(NamedTuple):
     bound, start, cost : float64, (k,): most that a candidate can gain after its cost, a weight to
         start from, and the cost. sums : of the feature.
     dropped : uint64, (n_words,). odds, amount : float64, (n_rows * n_vars,), see `list_cells`.
+    tolerance : float64, nats by which gains may differ and be equal within rounding.
     """
 
     p: NDArray[np.float64]
@@ -99,6 +101,7 @@ class _Room(NamedTuple):
     dropped: NDArray[np.uint64]
     odds: NDArray[np.float64]
     amount: NDArray[np.float64]
+    tolerance: float
 
 
 @kernel
@@ -138,6 +141,7 @@ def _room_for_pass(examples, k):
         np.empty((k, n_words), np.uint64), np.empty(k, np.uint64),
         np.empty(k), np.empty(k), np.empty(k), room_for_sums(n_rows, n_vars),
         np.empty(n_words, np.uint64), np.empty(n_rows * n_vars), np.empty(n_rows * n_vars),
+        EQUAL_AT_WEIGHTS * examples.weight.sum(),
     )  # fmt: skip
 
 
@@ -258,11 +262,11 @@ def _choose_candidate(examples, features, f, n_near, price, score, room):
     best = -1
     if n_near and score <= 0.0:
         # The candidate that is taken where none pays.
-        likely = np.argmax(bound[:n_near])
+        likely = first_greatest(bound[:n_near], room.tolerance)
         best = likely if bound[likely] > score else -1
     needed = max(score, 0.0)
     for _ in range(n_near):
-        j = np.argmax(bound[:n_near])
+        j = first_greatest(bound[:n_near], room.tolerance)
         if bound[j] <= needed:
             break
         bound[j] = -np.inf
@@ -277,7 +281,7 @@ def _choose_candidate(examples, features, f, n_near, price, score, room):
             room.odds, room.amount, n, held, price.l1, price.precision, start,
             needed + room.cost[j],
         )  # fmt: skip
-        if gain - room.cost[j] > needed:
+        if gain - room.cost[j] > needed + room.tolerance:
             needed = score = gain - room.cost[j]
             best, features.weight[f] = j, w
     return best, score

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.conditionals import conditional_log_odds
+from mnlearn.kernels.arithmetic.ties import first_greatest
 from mnlearn.kernels.search.generalisation import (
     Examples,
     MaskedFeatures,
@@ -261,11 +262,12 @@ def search_exactly(
                     weight = dict(current.weight)
                     weight.setdefault(candidate, weight.pop(feature))
                     trials.append((candidate, learn(weight, current.atomic)))
-                best = max(trials, key=lambda trial: trial[1].score, default=None)
-                least = current.score + _TOLERANCE * current.objective
-                if best is None or best[1].score <= least:
+                # Weights are learned so far that scores are known to this tolerance.
+                tolerance = _TOLERANCE * current.objective
+                scores = np.array([learned.score for _, learned in trials])
+                if scores.max(initial=-np.inf) <= current.score + tolerance:
                     break
-                feature, current = best
+                feature, current = trials[first_greatest(scores, tolerance)]
                 n += 1
         replaced.append(n)
         gained.append(current.score - before)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.kernels.arithmetic.ties import EQUAL_AT_WEIGHTS
 from mnlearn.learning.features.pair_gains import Gains, PairCandidates, mask_features
 from mnlearn.models.features import FeatureSet, canonicalise
 from mnlearn.runtime.progress import say
@@ -104,23 +105,27 @@ class InductionSearch:
     def _first(self, fresh: NDArray[np.bool_]) -> int | None:
         """Return the candidate that is the best once its gain is computed with these weights.
 
+        Of gains that are equal within rounding, the first is the best.
+
         fresh : bool, (n_candidates,), whose gains are of these weights; others are older.
         """
         key = self.pool.key
         if not len(key):
             return None
         least = max(self.min_gain, self.gains.least)
+        tolerance = EQUAL_AT_WEIGHTS * self.pool.data.n_examples
         while True:
-            best = int(np.argmax(key))
+            near = key >= key.max() - tolerance
+            best = int(np.argmax(near))
             if key[best] <= least:
                 return None
-            if fresh[best]:
+            if fresh[near].all():
                 return best
-            ahead = np.where(fresh, -np.inf, key)
-            bar = max(least, float(key[fresh].max(initial=-np.inf)))
-            n = min(_BATCH, int(np.sum(ahead >= bar)))
+            bar = max(least, float(key[fresh].max(initial=-np.inf))) - tolerance
+            ahead = np.flatnonzero(~fresh & (key >= bar))
+            order = np.argsort(-np.rint(key[ahead] / tolerance), kind="stable")
             batch = np.zeros(len(key), bool)
-            batch[np.argpartition(ahead, len(key) - n)[len(key) - n :]] = True
+            batch[ahead[order[:_BATCH]]] = True
             fresh |= self._score(batch)
 
     def _score(self, asked: NDArray[np.bool_]) -> NDArray[np.bool_]:
