@@ -22,6 +22,7 @@ from mnlearn.learning.latent_trees.chow_liu import PairTables
 from mnlearn.learning.latent_trees.grouping import _choose_pair
 from mnlearn.learning.latent_trees.search import GROUPINGS, learn_latent_tree
 from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
+from mnlearn.learning.logistic import learn_logistic_path
 from mnlearn.learning.trees import learn_tree_path
 from mnlearn.learning.weights.descent import Penalty
 
@@ -174,3 +175,13 @@ def test_the_first_of_equal_features_is_added(seed, quick):
     search.begin()
     assert search.run() == "features"
     assert search.pool.features[-1].tolist() == [0b11]
+
+
+@pytest.mark.parametrize("free_intercept", [True, False])
+@pytest.mark.parametrize("seed", range(5))
+def test_rounding_gives_no_weight_to_a_copy_of_a_column(seed, free_intercept):
+    given = opposites(seed)
+    rows = np.column_stack([given.rows, given.rows[:, 1]])
+    path = learn_logistic_path(Dataset.from_arrays(rows), [1.0, 3.0, 10.0], free_intercept)
+    weights = np.concatenate([coefficient.data for coefficient in path.coefficient])
+    assert np.abs(weights).min() > 1e-9

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.kernels.arithmetic.ties import EQUAL
 from mnlearn.kernels.jit import copy_into, kernel
 from mnlearn.kernels.l1_logistic.loss import bound_gap, evaluate, penalised_loss
 from mnlearn.kernels.l1_logistic.quadratic_model import (
@@ -121,14 +122,19 @@ def _read(data, start, state):
 
 @kernel
 def _write(data, state, p, result):
-    """Write the weights of penalty `p` as those of the columns that were given."""
+    """Write the weights of penalty `p` as those of the columns that were given.
+
+    The slope of a copy of a column equals the penalty where the column has a weight. Rounding then
+    gives the copy a weight of 1e-16 or none; weights that small are written as 0.
+    """
     n = len(data.flipped)
     result.intercept[p] = state.theta[n]
     for j in range(n):
-        result.beta[p, j] = state.theta[j]
+        weight = state.theta[j] if abs(state.theta[j]) > EQUAL else 0.0
+        result.beta[p, j] = weight
         if data.free_intercept and data.flipped[j]:
-            result.beta[p, j] = -state.theta[j]
-            result.intercept[p] += state.theta[j]
+            result.beta[p, j] = -weight
+            result.intercept[p] += weight
 
 
 @kernel
