@@ -1,6 +1,7 @@
 """What a learner is to the rest of the package."""
 
 import dataclasses
+import sys
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -75,19 +76,22 @@ class Start:
     ----------
     learner, fitted
         The grid point that this one starts at, and its result; None at the first.
-    score : float
-        Score of this result by the criterion of the task; NaN without a criterion.
     same_features : bool
         Whether the two points differ in the penalty of the weights only.
     best_score : float
         Best score so far of a point with the same features; minus infinity if there is none.
+    goes_on : bool
+        Whether the two points are one, of which weights were learned in too few iterations.
+    iterations : int
+        Iterations of weight learning that are made now at most.
     """
 
     learner: "Learner | None" = None
     fitted: Fitted | None = None
-    score: float = float("nan")
     same_features: bool = False
     best_score: float = float("-inf")
+    goes_on: bool = False
+    iterations: int = sys.maxsize
 
 
 @dataclass(frozen=True)

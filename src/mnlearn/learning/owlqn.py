@@ -18,6 +18,7 @@ from mnlearn.runtime.errors import InputError
 Vector = NDArray[np.float64]
 # Differences of points and of gradients, with their products.
 History = deque[tuple[Vector, Vector, float]]
+Selection = NDArray[np.bool_]
 
 MEMORY = 20
 _ARMIJO = 1e-4
@@ -44,7 +45,7 @@ def minimise(
     done: Callable[[Progress], bool],
     *,
     max_iterations: int,
-    memory: int = MEMORY,
+    history: History | None = None,
 ) -> tuple[Progress, bool]:
     """Minimise smooth(x) + sum(l1 * |x|) by orthant-wise L-BFGS.
 
@@ -56,8 +57,11 @@ def minimise(
         Point at which to start; L1 penalty of each variable, at least 0.
     done : callable
         Asked after each iteration and before the first; minimisation ends when it returns True.
-    max_iterations, memory : int
-        Greatest number of iterations, and number of pairs of differences to keep.
+    max_iterations : int
+        Greatest number of iterations.
+    history : History, optional
+        The pairs of differences that an earlier minimisation of the same function left; new pairs
+        are added to it. As many are kept as it has room for.
 
     Returns
     -------
@@ -79,7 +83,7 @@ def minimise(
         raise InputError("weight learning: the objective is not finite at the starting point.")
     objective = value + float(l1 @ np.abs(x))
     state = Progress(iteration=0, x=x, objective=objective, gradient=gradient, n_evaluations=1)
-    history: History = deque(maxlen=memory)
+    history = new_history() if history is None else history
     while not done(state):
         if state.iteration == max_iterations:
             return state, False
@@ -97,6 +101,24 @@ def minimise(
         _remember(history, new.x - state.x, new.gradient - state.gradient)
         state = new
     return state, True
+
+
+def new_history(memory: int = MEMORY) -> History:
+    """Return a history without pairs, with room for `memory` of them."""
+    return deque(maxlen=memory)
+
+
+def restrict_history(history: History, old: Selection, new: Selection) -> History:
+    """Return a history of the variables `new` from one of the variables `old`.
+
+    Both are boolean arrays over all variables. A variable that is not in `old` did not move.
+    """
+    restricted = new_history(history.maxlen or MEMORY)
+    for step, change, _ in history:
+        parts = np.zeros((2, len(old)))
+        parts[:, old] = step, change
+        _remember(restricted, *parts[:, new])
+    return restricted
 
 
 def _choose_direction(

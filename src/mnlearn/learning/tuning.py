@@ -1,15 +1,17 @@
 """Choosing hyperparameters on validation data, stage by stage."""
 
+import itertools
 import math
+import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning.checkpoints import Checkpoints
-from mnlearn.learning.grid_order import WORSE_IN_A_ROW, is_falling, order_points
-from mnlearn.learning.learner import Fitted, Learner, Start, Task
+from mnlearn.learning.grid_order import WORSE_IN_A_ROW, Point, is_falling, order_points
+from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
 from mnlearn.learning.rounds import Round, own_points
 from mnlearn.learning.shares import Part, Shares
 from mnlearn.models.dependency_network import DependencyNetwork
@@ -23,11 +25,47 @@ class Candidate:
     """One grid point: its hyperparameters, its result, and its validation score.
 
     score : higher is better; NaN without a criterion.
+    rank : place in the order in which grid points are learned.
     """
 
     parameters: dict[str, Any]
     fitted: Fitted
     score: float
+    rank: int
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more iterations of weight learning are needed, and allowed."""
+        return self.fitted.details.get("stopped_by") == "iterations" and self.left > 0
+
+    @property
+    def left(self) -> float:
+        """Iterations of weight learning that its hyperparameters allow beyond those made."""
+        most = self.parameters.get("max_iterations", math.inf)
+        return float(most - self.fitted.details["n_iterations"])
+
+    def can_reach(self, n_examples: float) -> float:
+        """Estimate the score at the optimum, at most: it gains no more than the objective falls."""
+        may_fall = self.fitted.details["may_fall"]
+        return math.inf if may_fall < 0 else self.score + may_fall / n_examples
+
+
+# Iterations of weight learning after which the points of a family are compared.
+FIRST_ITERATIONS = 100
+# Scores of grid points that differ by less than this, in nats per example, are equal: learned
+# weights are not more exact, and sums of counts round far below the smaller one.
+EQUAL_WEIGHTS, EQUAL_COUNTS = 1e-4, 1e-9
+
+
+def best_of(candidates: Sequence[Candidate], equal: float) -> Candidate:
+    """Return the candidate of the best score; of equals, the one that is learned first.
+
+    It has the stronger prior, or the smaller of two sets of features.
+    """
+    highest = max(candidates, key=lambda one: one.score).score
+    # Without a criterion there is one candidate, and its score is not a number.
+    equals = [one for one in candidates if not one.score < highest - equal]
+    return min(equals, key=lambda one: one.rank)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +105,7 @@ def tune(
     last_criterion: Criterion | None = None,
     network: DependencyNetwork | None = None,
 ) -> Tuned:
-    """Learn at every point of the grid and choose by the criterion; the first of equals wins.
+    """Learn at every point of the grid and choose by the criterion; see `best_of`.
 
     The arguments are the fields of `Search`.
     """
@@ -138,8 +176,9 @@ class Search:
             candidates = search.run(self.grid)
             seconds += search.seconds
             trace += [_trace_row(search.number, each) for each in candidates]
-        best = max(candidates, key=lambda c: c.score)
-        return Tuned(best, _best_variants(self.learner, candidates), trace, seconds)
+        equal = search.equal
+        best = best_of(candidates, equal)
+        return Tuned(best, _best_variants(self.learner, candidates, equal), trace, seconds)
 
     def run_part(self, round_: Round, part: Part) -> None:
         """Do the work of one process in a round, and keep it in the checkpoints."""
@@ -164,10 +203,16 @@ class Search:
                 continue
             measure = (self.last_criterion or self.criterion) if number == last else self.criterion
             search = _StageSearch(
-                self.learner, number, workspace, self.checkpoints, measure=measure, chosen=chosen
+                self.learner,
+                number,
+                workspace,
+                self.checkpoints,
+                measure=measure,
+                chosen=chosen,
+                n_examples=self.train.n_examples,
             )
             yield search
-            chosen = max(search.candidates, key=lambda c: c.score).parameters
+            chosen = best_of(search.candidates, search.equal).parameters
 
     def _task(self, own: Part | None, judge: Criterion | None) -> Task:
         return Task(
@@ -201,7 +246,8 @@ def _check_criteria(
 class _StageSearch:
     """The search of one stage.
 
-    chosen : values of the hyperparameters of other stages. seconds : of all points so far.
+    chosen : values of the hyperparameters of other stages. n_examples : of the training data.
+    seconds : of all points so far.
     candidates : the points learned, in the order of the grid.
     """
 
@@ -212,51 +258,99 @@ class _StageSearch:
     _: KW_ONLY
     measure: Criterion | None
     chosen: Mapping[str, Any]
+    n_examples: float
     seconds: float = 0.0
     candidates: list[Candidate] = field(default_factory=list)
 
+    @property
+    def stage(self) -> Stage:
+        """The stage."""
+        return self.learner.stages[self.number]
+
+    @property
+    def equal(self) -> float:
+        """Scores that differ by no more than this are equal."""
+        return EQUAL_COUNTS if self.stage.path is None else EQUAL_WEIGHTS
+
     def run(self, grid: Mapping[str, list[Any]], part: Part | None = None) -> list[Candidate]:
         """Learn at the points, or those of a part; return the candidates in their order."""
-        stage = self.learner.stages[self.number]
-        done: dict[int, Candidate] = {}
-        best: dict[tuple[Any, ...], float] = {}
+        stage = self.stage
         points = order_points(stage.parameters, grid, stage.order)
-        for point in points if part is None else own_points(stage, points, part):
-            if stage.until_worse and is_falling([one.score for one in done.values()]):
-                say(f"each of {WORSE_IN_A_ROW} values was worse than the one before; no more tried")
-                break
-            values = dict(zip(stage.parameters, point.values, strict=True))
-            start = Start(best_score=best.get(point.family, -math.inf))
-            if point.start is not None:
-                before = done[point.start]
-                start = replace(
-                    start,
-                    learner=self.learner.choose(before.parameters),
-                    fitted=before.fitted,
-                    score=before.score,
-                    same_features=point.same_features,
-                )
-            candidate = self._learn({**self.chosen, **values}, start)
-            done[point.place] = candidate
-            if candidate.score > best.get(point.family, -math.inf):
-                best[point.family] = candidate.score
-            outcome = f"validation {candidate.score:.4f}" if self.measure else "learned"
-            say(f"{', '.join(f'{name} {value}' for name, value in values.items())}: {outcome}")
+        ranks = {point.place: rank for rank, point in enumerate(points)}
+        done: dict[int, Candidate] = {}
+        chosen = points if part is None else own_points(stage, points, part)
+        for _, family in itertools.groupby(chosen, key=lambda point: point.family):
+            members = list(family)
+            for point in members:
+                if stage.until_worse and is_falling([one.score for one in done.values()]):
+                    say(f"each of {WORSE_IN_A_ROW} values was worse than before; no more tried")
+                    break
+                scores = [done[each.place].score for each in members if each.place in done]
+                start = self._start_of(point, done, max(scores, default=-math.inf))
+                if len(points) == 1:
+                    start = replace(start, iterations=sys.maxsize)
+                done[point.place] = self._learn(point, start, ranks[point.place])
+            if self.measure is not None and stage.path is not None:
+                self._finish(members, done)
         self.candidates = [done[place] for place in sorted(done)]
         return self.candidates
 
-    def _learn(self, parameters: dict[str, Any], start: Start) -> Candidate:
-        stage = self.learner.stages[self.number]
+    def _start_of(self, point: Point, done: Mapping[int, Candidate], best_score: float) -> Start:
+        start = Start(best_score=best_score, iterations=FIRST_ITERATIONS)
+        if point.start is None:
+            return start
+        before = done[point.start]
+        return replace(
+            start,
+            learner=self.learner.choose(before.parameters),
+            fitted=before.fitted,
+            same_features=point.same_features,
+        )
+
+    def _finish(self, family: Sequence[Point], done: dict[int, Candidate]) -> None:
+        """Go on with each point of a family, of the same features, that may become its best."""
+        while True:
+            best = max(done[point.place].score for point in family)
+            may_win = [
+                point
+                for point in family
+                if (one := done[point.place]).is_open and one.can_reach(self.n_examples) >= best
+            ]
+            if not may_win:
+                return
+            point = max(may_win, key=lambda point: done[point.place].score)
+            one = done[point.place]
+            others = (done[each.place].score for each in family if each is not point)
+            start = Start(
+                learner=self.learner.choose(one.parameters),
+                fitted=one.fitted,
+                same_features=True,
+                best_score=max(others, default=-math.inf),
+                goes_on=True,
+                iterations=int(min(one.fitted.details["n_iterations"], one.left)),
+            )
+            done[point.place] = self._learn(point, start, one.rank)
+
+    def _learn(self, point: Point, start: Start, rank: int) -> Candidate:
+        """Learn at a point, or go on with it."""
+        stage = self.stage
+        values = dict(zip(stage.parameters, point.values, strict=True))
+        parameters = {**self.chosen, **values}
         one = self.learner.choose(parameters)
         given = () if stage.path is None else (start,)
-        fitted, spent = self.checkpoints.fit(
-            {"stage": self.number, **parameters}, lambda: stage.learn(one, self.workspace, *given)
-        )
-        score, seconds = self._score(parameters, fitted.model)
+        key = {"stage": self.number, **parameters}
+        if start.goes_on:
+            key["iterations of weights"] = start.iterations
+        fitted, spent = self.checkpoints.fit(key, lambda: stage.learn(one, self.workspace, *given))
+        score, seconds = self._score(key, fitted.model)
         self.seconds += spent + seconds
-        return Candidate(parameters, fitted, score)
+        if start.goes_on and start.fitted is not None:
+            fitted = _joined(start.fitted, fitted)
+        outcome = f"validation {score:.4f}" if self.measure else "learned"
+        say(f"{', '.join(f'{name} {value}' for name, value in values.items())}: {outcome}")
+        return Candidate(parameters, fitted, score, rank)
 
-    def _score(self, parameters: dict[str, Any], model: Model) -> tuple[float, float]:
+    def _score(self, key: Mapping[str, Any], model: Model) -> tuple[float, float]:
         """Return the score of a grid point, from disk if it was finished before; its seconds."""
         if self.measure is None:
             return math.nan, 0.0
@@ -267,20 +361,30 @@ class _StageSearch:
             # As text, because JSON has no infinities.
             return [repr(float(measure(model))), time.process_time() - began]
 
-        score, seconds = self.checkpoints.record(
-            {"score of stage": self.number, **parameters}, work
-        )
+        score, seconds = self.checkpoints.record({"score": dict(key)}, work)
         return float(score), float(seconds)
 
 
-def _best_variants(learner: type[Learner], candidates: list[Candidate]) -> dict[str, Candidate]:
-    """Return the best candidate of each variant; the first of equals."""
-    variants: dict[str, Candidate] = {}
+def _joined(before: Fitted, after: Fitted) -> Fitted:
+    """Return the result of going on, with the seconds and iterations of both parts."""
+    details = dict(after.details)
+    for name in ("n_iterations", "n_evaluations", "n_searches"):
+        if name in details:
+            details[name] += before.details[name]
+    seconds = dict(after.seconds)
+    seconds["weights"] += before.seconds["weights"]
+    return replace(after, seconds=seconds, details=details)
+
+
+def _best_variants(
+    learner: type[Learner], candidates: list[Candidate], equal: float
+) -> dict[str, Candidate]:
+    """Return the best candidate of each variant."""
+    variants: dict[str, list[Candidate]] = {}
     for candidate in candidates if learner.variant else ():
         name = "-".join(str(candidate.parameters[key]) for key in learner.variant)
-        if name not in variants or candidate.score > variants[name].score:
-            variants[name] = candidate
-    return variants
+        variants.setdefault(name, []).append(candidate)
+    return {name: best_of(members, equal) for name, members in variants.items()}
 
 
 def _trace_row(stage: int, candidate: Candidate) -> dict[str, Any]:

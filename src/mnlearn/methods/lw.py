@@ -87,14 +87,14 @@ class LW(Learner):
         arranged = workspace.arranged(self.features, self.start)
         train = workspace.task.train
         initial = arranged.initial
-        if self.start == "previous" and start.fitted is not None:
+        if start.fitted is not None and (self.start == "previous" or start.goes_on):
             assert isinstance(start.fitted.model, MarkovNetwork)
             initial = start.fitted.model.weight
         learned = fit_weights(
             arranged.likelihood,
             Penalty(self.sd, self.l1),
             start=initial,
-            max_iterations=self.max_iterations,
+            max_iterations=min(self.max_iterations, start.iterations),
             stopping=STOPPING[self.stopping],
         )
         return Fitted(

@@ -12,9 +12,10 @@ from made_random import random_data, random_features
 from mnlearn.data.dataset import merge_rows
 from mnlearn.kernels.arithmetic import logistic32
 from mnlearn.learning.features.generation import generate_features
-from mnlearn.learning.learner import Start, Task
+from mnlearn.learning.owlqn import new_history, restrict_history
+from mnlearn.learning.weights import descent
 from mnlearn.learning.weights import packed_likelihood as packed_module
-from mnlearn.learning.weights.arrangement import ArrangedFeatures, arrange
+from mnlearn.learning.weights.arrangement import arrange
 from mnlearn.learning.weights.descent import Judge, Penalty, Stopping, gap_terms
 from mnlearn.learning.weights.fit import fit_weights
 from mnlearn.learning.weights.packed_likelihood import (
@@ -195,71 +196,44 @@ def test_a_warm_start_at_the_optimum_ends_at_once():
     assert_array_equal(again.weight, first.weight)
 
 
-def test_judge_ends_what_falls_behind():
-    scores = iter([-1.0, -2.0, -3.0, -4.0])
+@pytest.mark.parametrize(("sd", "l1"), [(10.0, 0.0), (1.0, 1.0), (None, 3.0)])
+def test_ten_times_the_iterations_gain_nothing_that_counts(sd, l1):
     features, data = features_and_data(5)
-    likelihood = arrange_packed(features, data)
-    found = fit_weights(
+    likelihood, penalty = arrange_packed(features, data), Penalty(sd, l1)
+    learned = fit_weights(likelihood, penalty, screen=True)
+    assert learned.summary()["converged"]
+    longer = fit_weights(
         likelihood,
-        Penalty(10.0, 0.0),
-        max_iterations=500,
-        stopping=Stopping(1e-9),
+        penalty,
+        start=learned.weight,
+        max_iterations=10 * learned.n_iterations + 100,
+        stopping=Stopping(0.0),
         screen=True,
-        judge=Judge(lambda w: next(scores), bar=-np.inf, at_start=0.0),
     )
-    assert (found.stopped_by, found.n_iterations) == ("judge", 20)
+    assert learned.objective - longer.objective <= 1e-5 * learned.objective
 
 
-@pytest.mark.parametrize(
-    ("scores", "bar", "ends"),
-    [
-        ([0, -1, -1, -2], -9, False),
-        ([0, -1, -1, -2, -2], -9, True),
-        ([0, 2, 2, 1, 1, 0.5], -9, False),
-        ([0, 1, 1, -1, -1, -2], -9, True),
-        # 90 iterations left at 0.1 each, then 85 at 0.05.
-        ([0, 0.5, 1.0], 9.9, False),
-        ([0, 0.5, 1.0, 1.0], 9.9, True),
-        # 95 iterations left at 0.1 each.
-        ([0, 0.5], 9.9, False),
-        ([0, 0.5], 10.1, True),
-        ([0, -1], -0.9, True),
-        ([0, -1], -1.1, False),
-        ([0, -1, -2], -1.9, True),
-        ([0, -1, -2], -2.1, False),
-    ],
-)
-def test_a_judge_ends_what_falls_behind_or_gets_worse(scores, bar, ends):
-    said = iter(scores[1:])
-    judge = Judge(lambda w: next(said), bar, at_start=scores[0])
-    left = range(95, 0, -5)
-    outcomes = [judge.falls_behind(np.zeros(1), n) for _, n in zip(scores[1:], left, strict=False)]
-    assert outcomes[-1] == ends
-    assert not any(outcomes[:-1])
+def test_a_search_in_which_weights_become_0_goes_on_among_the_others(monkeypatch):
+    features, data = features_and_data(6)
+    likelihood, penalty = arrange_packed(features, data), Penalty(1.0, 4.0)
+    start = np.ones(len(features))
+    plain = fit_weights(likelihood, penalty, start=start, stopping=Stopping(1e-7), screen=True)
+    monkeypatch.setattr(descent, "_SHRINK_AFTER", 3)
+    shrunk = fit_weights(likelihood, penalty, start=start, stopping=Stopping(1e-7), screen=True)
+    assert shrunk.n_searches > plain.n_searches
+    assert shrunk.n_searched < len(features)
+    assert_allclose(shrunk.objective, plain.objective, rtol=1e-6)
 
 
-def test_the_criterion_of_tuning_ends_weights_that_start_at_the_same_features():
-    features, data = features_and_data(7)
-    asked = []
-
-    def worse(model):
-        asked.append(model)
-        return -len(asked)
-
-    task = Task(data, {}, criterion=worse)
-    arranged = ArrangedFeatures(task, features, arrange_packed(features, data), 0.0)
-
-    def learn(penalty, start):
-        return arranged.fit(penalty, 200, start, seconds_structure=0.0)
-
-    first = learn(Penalty(0.1, 0.0), Start())
-    assert first.details["stopped_by"] != "judge"
-    of_others = learn(Penalty(100.0, 0.0), Start(fitted=first, score=0.0))
-    assert of_others.details["stopped_by"] != "judge"
-    assert not asked
-    start = Start(fitted=first, score=0.0, same_features=True, best_score=0.0)
-    assert learn(Penalty(100.0, 0.0), start).details["stopped_by"] == "judge"
-    assert all(isinstance(model, MarkovNetwork) for model in asked)
+def test_a_restricted_history_keeps_the_steps_of_the_variables_that_stay():
+    history = new_history(3)
+    history.append((np.array([1.0, 2.0]), np.array([3.0, 4.0]), 11.0))
+    history.append((np.array([1.0, 0.0]), np.array([3.0, 4.0]), 3.0))
+    old, new = np.array([True, False, True]), np.array([False, True, True])
+    (pair,) = restrict_history(history, old, new)
+    assert_array_equal(pair[0], [0.0, 2.0])
+    assert_array_equal(pair[1], [0.0, 4.0])
+    assert pair[2] == 8.0
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -305,3 +279,27 @@ def test_the_quicker_way_is_taken():
     dense_data = merge_rows(rng.random((4000, 40)) < 0.5)
     assert isinstance(arrange(features, sparse_data), RewrittenLikelihood)
     assert isinstance(arrange(features, dense_data), PackedLikelihood)
+
+
+@pytest.mark.parametrize(
+    ("score", "ends"),
+    # After 25 iterations the last 13 have gained 13 nats: 26 more are 0.26 for each of 100 examples.
+    [(-1.0, True), (-0.27, True), (-0.25, False), (0.5, False)],
+)
+def test_a_judge_ends_weights_that_cannot_come_up_to_the_bar(score, ends):
+    judge = Judge(lambda w: float(w[0]), bar=0.0, n_examples=100.0)
+    objectives = [100.0 - k for k in range(26)]
+    weight = np.array([score])
+    assert not judge.falls_behind(lambda: weight, objectives[:-1])
+    assert judge.falls_behind(lambda: weight, objectives) == ends
+    # It is asked again after 50 iterations.
+    assert not judge.falls_behind(lambda: np.array([-99.0]), [*objectives, 74.0])
+
+
+def test_weights_that_fall_behind_are_not_at_their_optimum():
+    features, data = features_and_data(5)
+    judge = Judge(lambda w: -1e9, bar=0.0, n_examples=data.n_examples)
+    likelihood, quick = arrange_packed(features, data), Stopping(1e-9)
+    found = fit_weights(likelihood, Penalty(10.0), stopping=quick, screen=True, judge=judge)
+    assert (found.stopped_by, found.n_iterations) == ("behind", 25)
+    assert not found.summary()["converged"]

@@ -125,27 +125,24 @@ class ArrangedFeatures:
         max_iterations : int
             Iterations of all searches together.
         start : Start
-            Learning starts at its weights if they are of the same features. The criterion of the
-            task then ends learning early if the weights cannot win: if they get worse than those
-            at the start, or would not become as good as the best of these features so far. Other
-            grid points start from the first one of these features, so that one is never stopped
-            early.
+            Learning starts at its weights if they are of the same features. It ends early if these
+            weights cannot become as good by the criterion of the task as the best so far.
         seconds_structure : float
             Seconds that finding the features took, for the record.
         initial : float64 array of shape (n_features,), optional
             Weights at which the first point of these features starts; zeros by default.
         """
         judge = None
+        if self.task.criterion is not None and start.best_score > -math.inf:
+            judge = Judge(self._score, start.best_score, self.task.train.n_examples)
         if start.same_features and start.fitted is not None:
             assert isinstance(start.fitted.model, MarkovNetwork)
             initial = start.fitted.model.weight
-            if self.task.criterion is not None:
-                judge = Judge(self._score, start.best_score, start.score)
         learned = fit_weights(
             self.likelihood,
             penalty,
             start=initial,
-            max_iterations=max_iterations,
+            max_iterations=min(max_iterations, start.iterations),
             screen=True,
             judge=judge,
         )

@@ -1,17 +1,17 @@
 """One descent to the minimum of a penalised likelihood, and the rules that stop it.
 
-The rules are the duality gap, which says how far the objective is above its minimum at most, and
-validation data, on which further iterations may no longer help.
+The duality gap says how far the objective is above its minimum at most. Under weak priors this
+bound is loose, and what the last iterations gained says how far it may be.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.learning.owlqn import MEMORY, Progress, minimise
+from mnlearn.learning.owlqn import History, Progress, minimise
 from mnlearn.runtime.errors import InputError
 
 
@@ -65,41 +65,6 @@ class Restrictable(Likelihood, Protocol):
 
     def restrict(self, members: NDArray[np.bool_]) -> "Restrictable":
         """Return the likelihood of some of the features alone, in the same order."""
-
-
-# Number of iterations between two questions to a judge.
-PACE = 5
-
-
-@dataclass(eq=False)
-class Judge:
-    """Scores of weights on validation data, and the score that they have to reach.
-
-    score : function of weights, higher is better.
-    bar : learning ends if it would not reach this score by its last iteration, at the pace of the
-        last ten iterations (of the first five, when the judge is asked for the first time).
-    at_start : the score of the weights at which learning starts. Learning ends if ten iterations
-        made the score worse twice in a row, and the score is below this one. Further training
-        would overfit (decision 0011).
-    """
-
-    score: Callable[[NDArray[np.float64]], float]
-    bar: float
-    at_start: float
-    scores: list[float] = field(default_factory=list)
-
-    def falls_behind(self, w: NDArray[np.float64], left: int) -> bool:
-        """Score weights; return whether learning should end, with `left` iterations to go."""
-        if not self.scores:
-            self.scores.append(self.at_start)
-        self.scores.append(self.score(w))
-        recent = self.scores[-3:]
-        last, before = recent[-1], recent[0]
-        pace = max(last - before, 0.0) / (PACE * (len(recent) - 1))
-        if last + left * pace < self.bar:
-            return True
-        worse = len(self.scores) > 4 and last < before < self.scores[-5]
-        return worse and last < self.scores[0]
 
 
 def gap_terms(
@@ -171,6 +136,11 @@ Vector = NDArray[np.float64]
 # Without a Gaussian prior the gap takes a pass over the data. It is therefore computed in one of
 # this many iterations.
 _GAP_PACE = 5
+# A search that has made so many iterations, and in which so small a share of the weights is not 0,
+# goes on among fewer features.
+_SHRINK_AFTER, _SHRINK_BELOW = 50, 0.8
+# Fewer iterations than this say little about those that follow.
+_SHORTEST = 25
 
 
 @dataclass(frozen=True)
@@ -182,8 +152,9 @@ class Stopping:
     tolerance : float
         Share of the objective. Learning stops when the objective fell by no more than this share
         over the last `window` iterations.
-    window : int
-        Number of iterations.
+    window : int, optional
+        Number of iterations; by default half of those made, and at least 25. A minimisation that
+        becomes slower and slower is then not taken for one that is over.
     gap : bool
         Whether learning also stops when the duality gap is at most this share.
     nats : float, optional
@@ -193,7 +164,7 @@ class Stopping:
     """
 
     tolerance: float = 1e-4
-    window: int = 10
+    window: int | None = 10
     _: KW_ONLY
     gap: bool = True
     nats: float | None = None
@@ -203,11 +174,63 @@ class Stopping:
         """Return the decrease and the gap that end learning, in nats."""
         return self.tolerance * abs(objective) if self.nats is None else self.nats
 
+    def fell(self, objectives: Sequence[float]) -> float:
+        """Return what the last iterations gained, in nats; infinity if they were too few.
 
-STANDARD = Stopping()
+        objectives : the objective before the first iteration, and after each.
+        """
+        made = len(objectives) - 1
+        window = max(_SHORTEST, made // 2) if self.window is None else self.window
+        return objectives[-1 - window] - objectives[-1] if made >= window else np.inf
+
+
+def may_fall(objectives: Sequence[float]) -> float:
+    """Estimate how far an objective may still fall, in nats: twice what the last half gained.
+
+    objectives : the objective at the start and after each iteration.
+    """
+    return 2.0 * (objectives[(len(objectives) - 1) // 2] - objectives[-1]) if objectives else np.inf
+
+
+@dataclass(eq=False)
+class Judge:
+    """Ends the learning of weights that cannot become the best of a grid.
+
+    They cannot if their score would be too low even if it gained as much, per example, as the
+    objective may still fall.
+
+    score : function of weights, higher is better, in nats per example.
+    bar : the score to be reached.
+    n_examples : weight of the training data.
+    next : number of iterations at which the judge is asked next; it doubles each time.
+    """
+
+    score: Callable[[Vector], float]
+    bar: float
+    n_examples: float
+    next: int = _SHORTEST
+
+    def falls_behind(self, weight: Callable[[], Vector], objectives: Sequence[float]) -> bool:
+        """Tell whether learning should end.
+
+        weight : returns the weights. objectives : the objective at the start and after each
+        iteration.
+        """
+        if len(objectives) <= self.next:
+            return False
+        self.next *= 2
+        return self.score(weight()) + may_fall(objectives) / self.n_examples < self.bar
+
+
+# The weights of models are learned until the objective is within 1e-5 of its minimum.
+STANDARD = Stopping(1e-5, window=None)
+# Searches learn weights only to choose what to try next.
+QUICK = Stopping()
 # The rule of Libra's program for weights: five iterations that gain less than a thousandth
 # (lab note 0028).
 REFERENCE = Stopping(1e-3, 5, gap=False)
+# The rules that say that weights are at their optimum, to the tolerance.
+CONVERGED = ("gap", "decrease", "rounding")
 
 
 @dataclass(eq=False)
@@ -215,8 +238,11 @@ class Descent:
     """The descent of one likelihood under one penalty, in scaled variables.
 
     scale : factors between the weights and the variables of the optimisation.
-    falls_behind : asked every 5 iterations, given the weights and the number of iterations made;
-        ends the descent if it says so.
+    objectives : the objective before the first iteration, and after each; a descent that goes on
+        where another ended takes over its list.
+    falls_behind : asked after each iteration, given the weights as a function and the number of
+        iterations made; ends the descent if it says so.
+    may_shrink : ends the descent, by no rule, once many of the features have the weight 0.
     stopped_by : the rule that ended the descent; "" if the iterations ran out.
     """
 
@@ -225,20 +251,23 @@ class Descent:
     stopping: Stopping
     scale: Vector
     _: KW_ONLY
-    falls_behind: Callable[[Vector, int], bool] | None = None
+    objectives: list[float] = field(default_factory=list)
+    falls_behind: Callable[[Callable[[], Vector], int], bool] | None = None
+    may_shrink: bool = False
     stopped_by: str = ""
-    _objectives: list[float] = field(default_factory=list)
+    shrinks: bool = False
 
     def run(
         self,
         start: Vector,
         max_iterations: int,
         *,
-        memory: int = MEMORY,
+        history: History | None = None,
         at_start: tuple[float, Vector] | None = None,
     ) -> Progress:
         """Descend; return the last state, in scaled variables.
 
+        history : what earlier iterations found out about the curvature; added to.
         at_start : loss and gradient at `start`, if they are known.
         """
         precision, scale = self.penalty.precision, self.scale
@@ -255,10 +284,10 @@ class Descent:
             self.penalty.l1 * scale,
             self._is_over,
             max_iterations=max_iterations,
-            memory=memory,
+            history=history,
         )
         if not finished and state.iteration < max_iterations:
-            self.stopped_by = "decrease"  # Rounding leaves no step that lowers the objective.
+            self.stopped_by = "rounding"  # No step lowers the objective.
         return state
 
     def weight(self, state: Progress) -> Vector:
@@ -272,18 +301,20 @@ class Descent:
         return duality_gap(self.likelihood, self.penalty, w, gradient, objective=state.objective)
 
     def _is_over(self, state: Progress) -> bool:
-        self._objectives.append(state.objective)
-        n, window = state.iteration, self.stopping.window
+        if state.iteration or not self.objectives:
+            self.objectives.append(state.objective)
         allowed = self.stopping.allowed(state.objective)
         if state.objective <= self.stopping.objective:
             self.stopped_by = "objective"
-        elif self._looks_at_gap(n) and self.gap(state) <= allowed:
+        elif self._looks_at_gap(state.iteration) and self.gap(state) <= allowed:
             self.stopped_by = "gap"
-        elif n >= window and self._objectives[-1 - window] - state.objective <= allowed:
+        elif self.stopping.fell(self.objectives) <= allowed:
             self.stopped_by = "decrease"
-        elif self.falls_behind is not None and n and n % PACE == 0:
-            self.stopped_by = "judge" if self.falls_behind(self.weight(state), n) else ""
-        return self.stopped_by != ""
+        elif self.falls_behind and self.falls_behind(lambda: self.weight(state), state.iteration):
+            self.stopped_by = "behind"
+        elif self.may_shrink and state.iteration >= _SHRINK_AFTER:
+            self.shrinks = bool(np.count_nonzero(state.x) < _SHRINK_BELOW * len(state.x))
+        return self.shrinks or self.stopped_by != ""
 
     def _looks_at_gap(self, iteration: int) -> bool:
         if self.penalty.sd is None and self.likelihood.dual_value is not None:

@@ -4,16 +4,17 @@ Under an L1 penalty most weights are 0: only a part of the features is searched.
 """
 
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, field
-from functools import partial
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.learning.owlqn import MEMORY
+from mnlearn.learning.owlqn import MEMORY, History, new_history, restrict_history
 from mnlearn.learning.weights.descent import (
+    CONVERGED,
     STANDARD,
     Descent,
     Judge,
@@ -22,6 +23,7 @@ from mnlearn.learning.weights.descent import (
     Restrictable,
     Stopping,
     gap_terms,
+    may_fall,
     penalty_terms,
     preconditioner,
 )
@@ -43,6 +45,7 @@ class Screened:
     n_searches: int
     n_searched: int
     left_out: float
+    may_fall: float
 
 
 def descend_screened(
@@ -58,8 +61,9 @@ def descend_screened(
 
     A search moves only the weights that are not 0 and those that the gradient pulls harder than
     the L1 penalty holds. After each search the gradient of all features is computed. This gradient
-    bounds what leaving features out can cost, and says which features to add to the next search.
-    Learning is over when one of these conditions holds:
+    bounds what leaving features out can cost, and says which features to add to the next search. A
+    search in which many weights became 0 goes on among the others. Learning is over when one of
+    these conditions holds:
 
     - The duality gap over all features is small enough.
     - A search stopped because the objective fell too little. This search began with all features
@@ -87,12 +91,18 @@ def descend_screened(
         n_searches=search.n_searches,
         n_searched=int(search.searched.sum()),
         left_out=float(terms[~search.searched].sum()),
+        may_fall=may_fall(search.trajectory),
     )
 
 
 @dataclass(eq=False)
 class _Search:
-    """The searches made so far; previous : the objective at the start of the last search."""
+    """The searches made so far.
+
+    previous : the objective at the start of the last search.
+    before, objectives : the objective after each iteration; `objectives` has those of the last
+        search and of the searches that it continues.
+    """
 
     likelihood: Restrictable
     penalty: Penalty
@@ -101,6 +111,9 @@ class _Search:
     _: KW_ONLY
     weight: Vector
     searched: NDArray[np.bool_] = field(init=False)
+    before: list[float] = field(default_factory=list)
+    objectives: list[float] = field(default_factory=list)
+    history: History = field(default_factory=new_history)
     previous: float = np.inf
     stopped_by: str = ""
     n_searches: int = 0
@@ -110,6 +123,11 @@ class _Search:
 
     def __post_init__(self) -> None:
         self.searched = np.zeros(self.likelihood.n_features, bool)
+
+    @property
+    def trajectory(self) -> list[float]:
+        """The objective at the start and after each iteration of all searches."""
+        return [*self.before, *self.objectives]
 
     def evaluate(self) -> tuple[float, Vector]:
         """Return the loss and its gradient over all features."""
@@ -122,37 +140,54 @@ class _Search:
         if self.stopping.gap and gap <= allowed:
             return "gap"
         if self.n_searches and self.n_last_iterations == 0:
-            return "decrease"  # Only rounding keeps the gap of all from that of the search.
+            return "rounding"  # Only rounding keeps the gap of all from that of the search.
         # Other features may still be pulled hard enough.
+        if self.stopped_by == "behind":
+            return "behind"
         by_gap = self.stopped_by == "gap"
-        fell = self.stopped_by == "decrease" and self.previous - objective > allowed
+        fell = self.stopped_by and self.previous - objective > allowed
         return "" if by_gap or fell else self.stopped_by
 
     def descend(self, objective: float, value: float, gradient: Vector, left: int) -> None:
         """Search among the features that may not be 0, in at most `left` iterations."""
-        self.previous = objective
-        searched = self.searched = (self.weight != 0) | (np.abs(gradient) > self.penalty.l1)
+        if self.stopped_by or not self.n_searches:
+            self.before += self.objectives
+            self.objectives, self.previous = [], objective
+        searched = (self.weight != 0) | (np.abs(gradient) > self.penalty.l1)
+        self.history = restrict_history(self.history, self.searched, searched)
+        self.searched = searched
         part = self.likelihood.restrict(searched)
-        asked = None if self.judge is None else partial(self._ask, self.judge, left)
         scale = preconditioner(part, self.penalty)
-        descent = Descent(part, self.penalty, self.stopping, scale, falls_behind=asked)
+        descent = Descent(
+            part,
+            self.penalty,
+            self.stopping,
+            scale,
+            objectives=self.objectives,
+            falls_behind=None if self.judge is None else self._ask,
+            may_shrink=self.penalty.l1 > 0,
+        )
         at_start = value, gradient[searched]
-        state = descent.run(self.weight[searched], left, at_start=at_start)
+        state = descent.run(self.weight[searched], left, history=self.history, at_start=at_start)
         self.weight[searched], self.stopped_by = descent.weight(state), descent.stopped_by
         self.n_last_iterations = state.iteration
         self.n_iterations += state.iteration
         self.n_evaluations += state.n_evaluations - 1
         self.n_searches += 1
 
-    def _ask(self, judge: Judge, left: int, weight: Vector, n: int) -> bool:
+    def _ask(self, weight: Callable[[], Vector], _: int) -> bool:
         """Ask the judge about the weights of the features searched, with all others 0."""
-        whole = np.zeros(len(self.searched))
-        whole[self.searched] = weight
-        return judge.falls_behind(whole, left - n)
+
+        def of_all() -> Vector:
+            whole = np.zeros(len(self.searched))
+            whole[self.searched] = weight()
+            return whole
+
+        return self.judge is not None and self.judge.falls_behind(of_all, self.trajectory)
 
 
-# The 100 iterations of Libra are too few under the default priors of GSSL (decision 0007).
-MAX_ITERATIONS = 200
+# Under weak priors some thousand iterations are needed (decision 0007).
+MAX_ITERATIONS = 10_000
 # The library of NumPy cuts the products of shorter vectors into no parts. To limit its threads
 # takes a millisecond, in which the weights of a few features are learned.
 _LONG = 5000
@@ -171,11 +206,13 @@ class WeightFit:
     gap : float
         Upper bound on how far the objective is above its minimum, in nats; inf if unknown.
     stopped_by : str
-        "gap", "decrease", "objective", "judge" or "iterations".
+        "gap", "decrease", "rounding", "objective", "behind" or "iterations".
     n_iterations, n_evaluations : int
         Iterations, and evaluations of the likelihood, of all searches.
     seconds : float
         Processor seconds of learning.
+    may_fall : float
+        An estimate of how far the objective may still fall, in nats.
     n_searches : int, optional
         Searches among a part of the features; None without screening.
     n_searched : int, optional
@@ -191,6 +228,7 @@ class WeightFit:
     n_iterations: int
     n_evaluations: int
     seconds: float
+    may_fall: float
     n_searches: int | None = None
     n_searched: int | None = None
     left_out: float | None = None
@@ -199,10 +237,11 @@ class WeightFit:
         """Return everything but the weights, for records; -1 for an infinite bound."""
         screened = ("left_out", "n_searched", "n_searches")
         more = ("n_evaluations",) if self.n_searches is None else screened
-        names = ("objective", "gap", "stopped_by", "n_iterations", *more)
+        names = ("objective", "gap", "may_fall", "stopped_by", "n_iterations", *more)
         values = {name: getattr(self, name) for name in names}
-        infinite = {name: -1.0 for name in ("gap", "left_out") if values.get(name) == np.inf}
-        return {**values, **infinite}
+        bounds = ("gap", "left_out", "may_fall")
+        infinite = {name: -1.0 for name in bounds if values.get(name) == np.inf}
+        return {**values, "converged": self.stopped_by in CONVERGED, **infinite}
 
 
 def fit_weights(
@@ -235,7 +274,7 @@ def fit_weights(
     screen : bool
         Search only among features that may not be 0; see `descend_screened`.
     judge : Judge, optional
-        Ends learning that no longer helps on validation data; needs `screen`.
+        Ends the learning of weights that cannot become the best; needs `screen`.
     scale, memory
         Without `screen`: factors between the weights and the variables of the optimisation,
         `preconditioner` by default; and the pairs of differences from which the curvature is
@@ -246,14 +285,14 @@ def fit_weights(
     if screen:
         part = cast(Restrictable, likelihood)
         with single_threaded():
-            found = descend_screened(
+            screened = descend_screened(
                 part, penalty, w, max_iterations, stopping=stopping, judge=judge
             )
-        return WeightFit(**vars(found), seconds=time.process_time() - began)
+        return WeightFit(**vars(screened), seconds=time.process_time() - began)
     scale = preconditioner(likelihood, penalty) if scale is None else scale
     descent = Descent(likelihood, penalty, stopping, scale)
     with single_threaded() if len(w) >= _LONG else nullcontext():
-        state = descent.run(w, max_iterations, memory=memory)
+        state = descent.run(w, max_iterations, history=new_history(memory))
     return WeightFit(
         weight=descent.weight(state),
         objective=state.objective,
@@ -261,5 +300,6 @@ def fit_weights(
         stopped_by=descent.stopped_by or "iterations",
         n_iterations=state.iteration,
         n_evaluations=state.n_evaluations,
+        may_fall=may_fall(descent.objectives),
         seconds=time.process_time() - began,
     )
