@@ -104,8 +104,7 @@ class Slow(Learner):
 
 @pytest.mark.parametrize(("most", "made"), [(1000, 200), (150, 150)])
 def test_only_points_that_may_still_win_go_on(most, made):
-    data = random_data(0)  # 100 examples
-    assert data.n_examples == 100
+    data = random_data(0, 100)
     grid = {"l1": [1.0, 2.0, 5.0], "max_iterations": [most]}
     tuned = tune(Slow, data, grid, lambda model: float(model.weight[0]))
     rows = {row["l1"]: row for row in tuned.trace}

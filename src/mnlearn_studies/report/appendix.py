@@ -103,9 +103,10 @@ def write_appendix(study: Study, method: str, labels: Mapping[str, str], folder:
         ),
         *_table(
             "Points of the grid",
-            "Weight learning was stopped by convergence (gap, decrease), by the number of "
-            "iterations, or by the judge: on validation data the weights got worse, or would not "
-            "have come up to the best of another prior with the same features.",
+            "Weight learning came to its optimum (gap, decrease, rounding), or it ended before "
+            "(iterations, behind), because the score would not have come up to the best of another "
+            "prior with the same features, had it gained as much as the objective might still "
+            "fall.",
             _list_points(study, method, labels, folder / "tuning"),
         ),
     ]

@@ -283,7 +283,7 @@ def test_the_quicker_way_is_taken():
 
 @pytest.mark.parametrize(
     ("score", "ends"),
-    # After 25 iterations the last 13 have gained 13 nats: 26 more are 0.26 for each of 100 examples.
+    # The last 13 of 25 iterations gained 13 nats; 26 more are 0.26 for each of 100 examples.
     [(-1.0, True), (-0.27, True), (-0.25, False), (0.5, False)],
 )
 def test_a_judge_ends_weights_that_cannot_come_up_to_the_bar(score, ends):
