@@ -158,6 +158,10 @@ def fresh(tmp_path_factory):
 
 def test_a_plan_shows_the_true_inputs_and_outputs_of_each_job(fresh):
     _, jobs = fresh
+    # Files that stay until they are whole anew.
+    jobs = [
+        (rule, given, made.replace(" (update)", ""), words) for rule, given, made, words in jobs
+    ]
     assert sorted(rule for rule, *_ in jobs) == [
         *("cells", "cells", "data", "data", "models", "models", "partitions", "partitions"),
         *("products_tiny", "shares", "shares"),
@@ -167,7 +171,7 @@ def test_a_plan_shows_the_true_inputs_and_outputs_of_each_job(fresh):
         if rule == "products_tiny":
             records = [path for other, _, path, _ in jobs if other in ("cells", "shares")]
             assert set(given.split(", ")) == {path.split(", ")[0] for path in records}
-            products = made.replace(" (update)", "").split(", ")
+            products = made.split(", ")
             assert {"results/tiny/scores.csv", "results/tiny/claims.md"} <= set(products)
             continue
         job = json.loads(words[3])

@@ -45,7 +45,8 @@ WHOLE = {
             }
         },
     },
-    "timed": ["dtsl"],
+    "timed": ["chow_liu", "dtsl"],
+    "timed_search": ["dtsl"],
     "paired": [["dtsl", "chow_liu"]],
     "divergences": [["chow_liu", "smooth"]],
     "exports": {"dtsl": ["mn"]},
@@ -196,6 +197,23 @@ def test_scores_of_all_kinds_are_gathered(made, scores):
     assert set(record["variants"]) == {CHOSEN, "prune-5", "nonzero"}
     assert {"seed", "learned_by", "scored_by", "n_test"} <= set(record)
     assert len(record["variants"][CHOSEN]["scores"]["cmll"]["partitions"]) == 2
+
+
+def test_times_are_of_all_methods_in_one_record(made, scores):
+    plan, _ = made
+    methods = read(plan, "times", "chow_liu", "dtsl")["methods"]
+    parts = {"read", "structure", "features", "weights", "write"}
+    for name, more in (("chow_liu", set()), ("dtsl", {"tuning"})):
+        assert len(methods[name]["runs"]) == 3
+        assert all(set(run) <= parts | more and more <= set(run) for run in methods[name]["runs"])
+    of = scores[scores["variant"] == ""].set_index(["method", "quantity"])["value"]
+    searches = [run["tuning"] for run in methods["dtsl"]["runs"]]
+    assert of["dtsl", "seconds_tuning"] == sorted(searches)[1]
+    assert of["dtsl", "seconds_tuning_max"] == max(searches)
+    # A search that is not timed has the seconds of the cell, once.
+    assert ("chow_liu", "seconds_tuning_max") not in of.index
+    assert of["chow_liu", "seconds_tuning"] == read(plan, "cells", "chow_liu")["seconds_tuning"]
+    assert of.index.is_unique
 
 
 def test_the_appendix_shows_every_grid_point(made, scores):

@@ -9,6 +9,7 @@ from mnlearn_studies.plan.planning import Plan
 from mnlearn_studies.plan.resources import JobResources
 from mnlearn_studies.records.files import read_record
 from mnlearn_studies.records.kinds import KINDS
+from mnlearn_studies.records.kinds.times import runs_by_method
 from mnlearn_studies.records.record import Record
 from mnlearn_studies.records.seconds import sum_seconds
 
@@ -42,7 +43,7 @@ class Expected:
             return None
         content = read_record(versions[0])
         if kind == "times":
-            runs = (run for timed in content["methods"].values() for run in timed["runs"])
+            runs = (run for each in runs_by_method(content).values() for run in each)
             return float(sum(sum(run.values()) for run in runs))
         search, scoring = sum_seconds([content])
         return search if record.kind == "models" else scoring

@@ -135,6 +135,17 @@ def _seconds_write(model: Model) -> float:
         return time.process_time() - began
 
 
+def runs_by_method(record: Mapping[str, Any]) -> dict[str, list[dict[str, float]]]:
+    """Return the seconds of each run by part, by method.
+
+    A record of an earlier form is of one method, and has one run.
+    """
+    if "methods" in record:
+        return {name: timed["runs"] for name, timed in record["methods"].items()}
+    files = {name: record[f"seconds_{name}"] for name in ("read", "write")}
+    return {record["method"]: [{**record["seconds"], **files}]}
+
+
 def medians(runs: Sequence[Mapping[str, float]]) -> Iterator[tuple[str, float]]:
     """Yield the median of each time of some runs, and with two runs or more its ends.
 
@@ -202,8 +213,8 @@ class Times(Kind):
 
     def rows(self, study: Study, record: Mapping[str, Any], path: Path) -> Iterator[Row]:
         """Yield the median seconds of each part, as `seconds_<part>`, with `_min` and `_max`."""
-        for method, timed in record["methods"].items():
-            for name, value in medians(timed["runs"]):
+        for method, runs in runs_by_method(record).items():
+            for name, value in medians(runs):
                 yield record["study"], record["dataset"], method, "", name, value, None
 
 
