@@ -57,17 +57,14 @@ def minimise(
         Point at which to start; L1 penalty of each variable, at least 0.
     done : callable
         Asked after each iteration and before the first; minimisation ends when it returns True.
-    max_iterations : int
-        Greatest number of iterations.
-    history : History, optional
-        The pairs of differences that an earlier minimisation of the same function left; new pairs
-        are added to it. As many are kept as it has room for.
+    max_iterations, history
+        Greatest number of iterations; pairs of differences from an earlier minimisation of this
+        function, to which new ones are added.
 
     Returns
     -------
     tuple of Progress and bool
-        The last state, and whether `done` ended the minimisation. It also ends when rounding leaves
-        no step that lowers the objective.
+        The last state, and whether `done` ended the minimisation. Rounding ends it, too.
 
     Raises
     ------

@@ -71,7 +71,7 @@ def test_the_cells_differ(alone):
     traces = [trace for _, trace in alone.values()]
     assert len(set(chosen)) > 1
     assert all(a != b for a in traces for b in traces if a is not b)
-    judged = [sum("judge" in row for row in trace) for trace in traces]
+    judged = [sum("behind" in row for row in trace) for trace in traces]
     assert judged[0] > 0
     assert judged[1] == 0
 
