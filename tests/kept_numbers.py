@@ -11,6 +11,7 @@ its models, and no digest of code, no seconds and no memory.
 import hashlib
 import json
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -18,6 +19,8 @@ from pathlib import Path
 from mnlearn.runtime.target import describe_target, enter_class, is_in_class
 
 KEPT = Path(__file__).with_name("kept_numbers.json")
+# Keys of a record under which digests of code are.
+_SAYS_CODE = re.compile("^recipe$|^learned_from$|_by$")
 _GIBBS = {"method": "gibbs", "burn_in": 10, "samples": 50}
 STUDY = {
     "title": "s",
@@ -84,7 +87,7 @@ def _digest(job):
     if job.out.suffix == ".json":
         content = read_content(job.out)
         if isinstance(content, dict):
-            content = {k: v for k, v in content.items() if k != "recipe" and not k.endswith("_by")}
+            content = {k: v for k, v in content.items() if not _SAYS_CODE.search(k)}
         # What differs from nothing is all that is compared.
         for value in sorted(differences(None, content), key=lambda each: each.place):
             whole.update(f"{value.place} {value.made!r}\n".encode())
