@@ -8,7 +8,7 @@ from benchmarks import run as bench
 from benchmarks.__main__ import main
 from click.testing import CliRunner
 
-from mnlearn.learning.owlqn import minimise
+from mnlearn.learning.owlqn import minimise, new_history
 from mnlearn.learning.trees import learn_tree_path
 from mnlearn.learning.weights.arrangement import arrange
 from mnlearn.learning.weights.descent import Penalty
@@ -37,7 +37,12 @@ def test_reference_stops_when_five_iterations_gain_too_little():
         return progress.iteration == state.n_iterations
 
     minimise(
-        smooth, np.zeros(len(features)), np.zeros(len(features)), done, max_iterations=100, memory=6
+        smooth,
+        np.zeros(len(features)),
+        np.zeros(len(features)),
+        done,
+        max_iterations=100,
+        history=new_history(6),
     )
     gains = -np.subtract(objectives[5:], objectives[:-5]) / objectives[5:]
     assert objectives[-1] == state.objective

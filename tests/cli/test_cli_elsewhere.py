@@ -65,7 +65,7 @@ def test_an_own_study_is_found_and_goes_before_one_of_the_package(packaged):
     assert lines[0].split()[::2] == ["models", "jobs", "hours"]
     assert lines[-1].startswith("about 0.")
     refuse("study zzz", "study zzz: expected one of acmn, demo, ")
-    refuse("study zzz", "lem, mine.")
+    refuse("study zzz", "lem, mine, seeds.")
     write_own("mine", "title: 3\n")
     refuse("study mine", "workflow/studies/mine.yaml, title: expected a text, got 3.")
 

@@ -39,7 +39,7 @@ STUDY = {
 # Test LL of the best circuit within each limit, as the program gave it when this was written.
 GOLDEN = {
     "acmn": {"120": -7.8948, "250": -7.5197, "600": -7.2293},
-    "acbn": {"120": -7.8276, "250": -7.5490, "600": -7.3325},
+    "acbn": {"120": -7.8276, "250": -7.6267, "600": -7.2793},
 }
 
 

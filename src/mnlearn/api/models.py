@@ -123,7 +123,7 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
         >>> network = mn.MarkovNetwork.from_features(features, [0, 0, 0], ["rain", "wet"])
         >>> X = [[1, 1]] * 30 + [[0, 0]] * 50 + [[0, 1]] * 20
         >>> network.fit_weights(X).weight.round(2).tolist()
-        [-2.69, -0.7, 3.06]
+        [-2.7, -0.7, 3.06]
         """
         most = to_count(max_iterations, "max_iterations")
         for name, value in (("sd", sd), ("l1", l1)):

@@ -33,7 +33,7 @@ from mnlearn.kernels.search.generalisation import (
     generalise_pass,
     remember_all,
 )
-from mnlearn.learning.weights.descent import STANDARD, Penalty, Stopping
+from mnlearn.learning.weights.descent import QUICK, Penalty, Stopping
 from mnlearn.learning.weights.fit import fit_weights
 from mnlearn.learning.weights.packed_likelihood import arrange_packed
 from mnlearn.learning.weights.stored_likelihood import arrange_stored
@@ -119,7 +119,7 @@ def search_bottom_up(
         n, gain = generalise_pass(examples, order, candidates, k, literal_price, table)
         record.append((int(n), float(gain)))
         # Gains below the tolerance of weight learning would be found again and again.
-        if gain <= STANDARD.allowed(objective):
+        if gain <= QUICK.allowed(objective):
             break
         network, objective = _learn_weights(candidates, network, data, penalty, threads)
     replaced, gained = zip(*record, strict=True) if record else ((), ())

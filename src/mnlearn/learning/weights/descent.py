@@ -141,6 +141,9 @@ _GAP_PACE = 5
 _SHRINK_AFTER, _SHRINK_BELOW = 50, 0.8
 # Fewer iterations than this say little about those that follow.
 _SHORTEST = 25
+# Half of the iterations made may gain this share of the tolerance: those to come gain more than one
+# more half, and equal objectives can have other scores on other data.
+_STALLED = 0.2
 
 
 @dataclass(frozen=True)
@@ -153,8 +156,8 @@ class Stopping:
         Share of the objective. Learning stops when the objective fell by no more than this share
         over the last `window` iterations.
     window : int, optional
-        Number of iterations; by default half of those made, and at least 25. A minimisation that
-        becomes slower and slower is then not taken for one that is over.
+        Number of iterations; by default half of those made, and at least 25, which may gain a fifth
+        of this share. A minimisation that becomes slower is then not taken for one that is over.
     gap : bool
         Whether learning also stops when the duality gap is at most this share.
     nats : float, optional
@@ -174,14 +177,16 @@ class Stopping:
         """Return the decrease and the gap that end learning, in nats."""
         return self.tolerance * abs(objective) if self.nats is None else self.nats
 
-    def fell(self, objectives: Sequence[float]) -> float:
-        """Return what the last iterations gained, in nats; infinity if they were too few.
+    def stalled(self, objectives: Sequence[float]) -> bool:
+        """Tell whether the last iterations gained too little.
 
         objectives : the objective before the first iteration, and after each.
         """
-        made = len(objectives) - 1
-        window = max(_SHORTEST, made // 2) if self.window is None else self.window
-        return objectives[-1 - window] - objectives[-1] if made >= window else np.inf
+        made, allowed = len(objectives) - 1, self.allowed(objectives[-1])
+        window = self.window
+        if window is None:
+            window, allowed = max(_SHORTEST, made // 2), _STALLED * allowed
+        return made >= window and objectives[-1 - window] - objectives[-1] <= allowed
 
 
 def may_fall(objectives: Sequence[float]) -> float:
@@ -224,7 +229,7 @@ class Judge:
 
 # The weights of models are learned until the objective is within 1e-5 of its minimum.
 STANDARD = Stopping(1e-5, window=None)
-# Searches learn weights only to choose what to try next.
+# What searches for features take as too little.
 QUICK = Stopping()
 # The rule of Libra's program for weights: five iterations that gain less than a thousandth
 # (lab note 0028).
@@ -308,7 +313,7 @@ class Descent:
             self.stopped_by = "objective"
         elif self._looks_at_gap(state.iteration) and self.gap(state) <= allowed:
             self.stopped_by = "gap"
-        elif self.stopping.fell(self.objectives) <= allowed:
+        elif self.stopping.stalled(self.objectives):
             self.stopped_by = "decrease"
         elif self.falls_behind and self.falls_behind(lambda: self.weight(state), state.iteration):
             self.stopped_by = "behind"
