@@ -93,12 +93,13 @@ class Slow(Learner):
         details = {
             "n_iterations": made - (start.fitted.details["n_iterations"] if start.goes_on else 0),
             "may_fall": may_fall,
-            "stopped_by": "iterations" if may_fall else "gap",
+            "stopped_by": self.stopped_by if may_fall else "gap",
         }
         model = markov_network(task.train.n_vars, features_of([[(0, 1)]]), np.array([score]))
         return Fitted(model, {"weights": 1.0}, details)
 
     title = "Slow"
+    stopped_by = "iterations"
     stages = (Stage(("l1",), learn, Path(penalty=(falling("l1"),))),)
 
 
@@ -112,6 +113,18 @@ def test_only_points_that_may_still_win_go_on(most, made):
     assert {l1: row["n_iterations"] for l1, row in rows.items()} == {5.0: 100, 2.0: made, 1.0: 100}
     assert rows[2.0]["seconds_weights"] == 2.0
     assert tuned.best.parameters["l1"] == 5.0
+
+
+def test_a_point_that_fell_behind_goes_on_if_the_best_gets_worse(monkeypatch):
+    # At -3 after 100 iterations, the second point is behind the first, whose optimum is at -4.
+    monkeypatch.setitem(RISES, 5.0, [(-2.0, 50.0), (-4.0, 0.0)])
+    monkeypatch.setitem(RISES, 2.0, [(-3.0, 50.0), (-3.2, 0.0)])
+    monkeypatch.setitem(RISES, 1.0, [(-9.0, 0.0)])
+    monkeypatch.setattr(Slow, "stopped_by", "behind")
+    grid = {"l1": [1.0, 2.0, 5.0], "max_iterations": [1000]}
+    tuned = tune(Slow, random_data(0), grid, lambda model: float(model.weight[0]))
+    assert tuned.best.parameters["l1"] == 2.0
+    assert tuned.best.fitted.details["stopped_by"] == "gap"
 
 
 @pytest.mark.parametrize(("difference", "chosen"), [(9e-5, 5.0), (1.1e-4, 1.0)])

@@ -24,7 +24,8 @@ class Candidate:
     @property
     def is_open(self) -> bool:
         """Whether more iterations of weight learning are needed, and allowed."""
-        return self.fitted.details.get("stopped_by") == "iterations" and self.left > 0
+        ended = self.fitted.details.get("stopped_by")
+        return ended in ("iterations", "behind") and self.left > 0
 
     @property
     def left(self) -> float:
