@@ -1,0 +1,1 @@
+"""Variables with states, and their indicator columns."""
