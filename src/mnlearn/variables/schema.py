@@ -155,8 +155,8 @@ class Schema(Sequence[Variable]):
         return read_only(np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.start)))
 
     @cached_property
-    def has_columns_alone(self) -> bool:
-        """Whether every variable has exactly one column, so that columns are variables."""
+    def is_binary(self) -> bool:
+        """Whether every variable has two states, so that columns are variables."""
         return bool((np.diff(self.start) == 1).all())
 
     @cached_property
