@@ -8,14 +8,14 @@ that it lies in. It is none of them where two states fit.
 
 import math
 import re
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.runtime.errors import InputError
-from mnlearn.variables.schema import NO_STATE, Variable
+from mnlearn.variables.variable import NO_STATE, Variable
 
 # Texts of a missing cell, in any capitals: what pandas, R and databases write.
 MISSING_TEXTS = frozenset(("", "na", "nan", "n/a", "<na>", "null", "nat"))
@@ -89,7 +89,9 @@ def match_state(variable: Variable, value: Any, where: str) -> int:
     return state
 
 
-def match_states(variable: Variable, values: Sequence[Any] | NDArray, where: Any) -> NDArray:
+def match_states(
+    variable: Variable, values: Sequence[Any] | NDArray, where: Callable[[int], str] | str
+) -> NDArray[np.uint8]:
     """Return the numbers of the states of values, NO_STATE where one is missing, shape (n,).
 
     Parameters
@@ -121,6 +123,25 @@ def match_states(variable: Variable, values: Sequence[Any] | NDArray, where: Any
             state_of[key] = found
         out[row] = found
     return out
+
+
+def match_column(
+    variable: Variable, column: Any, where: Callable[[int], str] | str
+) -> NDArray[np.uint8]:
+    """Return the numbers of the states of a column of a table; see `match_states`.
+
+    column : Series or array of any dtype, shape (n_rows,).
+    """
+    import pandas as pd
+
+    codes, values = pd.factorize(column)
+
+    def place(k: int) -> str:
+        return where(int(np.argmax(codes == k))) if callable(where) else where
+
+    numbers = match_states(variable, list(values), place)
+    # The code of a missing cell is -1.
+    return np.append(numbers, np.uint8(NO_STATE))[codes]
 
 
 def is_missing(value: Any, words: Collection[Hashable] = ()) -> bool:

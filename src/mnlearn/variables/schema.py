@@ -1,9 +1,9 @@
 """Variables with states, and the indicator columns that kernels see in their place."""
 
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import overload
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,64 +11,17 @@ from numpy.typing import NDArray
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import DATA, InputError
 from mnlearn.runtime.names import check_names, labels_of
+from mnlearn.variables.frames import as_frame, check_twice, column_names, is_frame, states_table
+from mnlearn.variables.matching import match_column
+from mnlearn.variables.variable import BINARY, MISSING, NO_STATE, Variable
 
-BINARY: tuple[Hashable, ...] = (0, 1)
-# The number of a state is a byte. This byte says that a row gives a variable no state, or several.
-NO_STATE = 255
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["BINARY", "NO_STATE", "Literal", "Schema", "Variable", "binary_schema"]
+
 # A column and the value that it is to have.
 Literal = tuple[int, int]
-
-
-@dataclass(frozen=True)
-class Variable:
-    """A variable and the states that it can have.
-
-    Attributes
-    ----------
-    name : str
-        Any printable text.
-    states : tuple of hashable
-        The states as people wrote them: 1 to 254 texts, numbers or booleans.
-    ordered : bool
-        Whether the order of the states means something.
-    dtype : str, optional
-        The pandas dtype of the column that the states came from, which tables of samples get;
-        None for a category. Variables of different dtypes are equal.
-    """
-
-    name: str
-    states: tuple[Hashable, ...] = BINARY
-    ordered: bool = False
-    dtype: str | None = field(default=None, compare=False)
-
-    def __post_init__(self) -> None:
-        if self.states is BINARY:
-            return
-        where = f"variable {self.name}"
-        if not 1 <= len(self.states) < NO_STATE:
-            expected = f"1 to {NO_STATE - 1} states"
-            raise InputError(f"{where}: expected {expected}, got {len(self.states)}.")
-        seen: set[str] = set()
-        for text in self.texts:
-            if not text or text in seen:
-                problem = f"has two states {text!r}" if text else "has a state without a text"
-                raise InputError(f"{where}: {problem}.")
-            seen.add(text)
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """The states as texts, all different."""
-        return tuple(str(state) for state in self.states)
-
-    @property
-    def arity(self) -> int:
-        """Number of states."""
-        return len(self.states)
-
-    @property
-    def n_columns(self) -> int:
-        """Number of indicator columns: one for two states, none for a single one."""
-        return {1: 0, 2: 1}.get(len(self.states), len(self.states))
 
 
 @dataclass(frozen=True)
@@ -203,6 +156,74 @@ class Schema(Sequence[Variable]):
             out[:, first:last] = values[:, v, None] == np.arange(last - first)
         return out
 
+    def encode(self, table: Any, known: bool = True, where: str = DATA) -> NDArray[np.uint8]:
+        """Return the rows of a table of these variables, shape (n_rows, n_columns).
+
+        Columns are found by their names, in any order, and others are left out. Columns of an
+        array, and of variables without names, are taken in their order.
+
+        Parameters
+        ----------
+        table : DataFrame or array_like
+            Values as people write them: `"1"`, `1`, `1.0` and `True` are the state 1.
+        known : bool
+            Whether missing cells are refused; else all columns of their variables are MISSING.
+        where : str
+            Name of the table, for messages.
+
+        Raises
+        ------
+        InputError
+            A variable or a cell is missing, or a value is no state; the message lists the states.
+        """
+        values = self.match(table, where)
+        if known and (values == NO_STATE).any():
+            row, v = (int(k) for k in np.argwhere(values == NO_STATE)[0])
+            raise InputError(f"{where}, row {row}, column {self.names[v]!r}: is missing.")
+        rows = self.rows(values)
+        unknown = np.repeat(values == NO_STATE, np.diff(self.start), axis=1)
+        return np.where(unknown, np.uint8(MISSING), rows) if unknown.any() else rows
+
+    def match(self, table: Any, where: str = DATA) -> NDArray[np.uint8]:
+        """Return the number of the state in each cell, NO_STATE if missing; see `encode`."""
+        columns = self._columns_of(as_frame(table), where)
+        out = np.empty((len(columns[0]) if columns else 0, len(self)), np.uint8)
+        for v, (variable, column) in enumerate(zip(self, columns, strict=True)):
+            out[:, v] = match_column(variable, column, partial(_place, where, variable.name))
+        return out
+
+    def _columns_of(self, table: Any, where: str) -> list[Any]:
+        """Return the columns of a table in the order of the variables."""
+        table = table.toarray() if hasattr(table, "toarray") else table
+        given = column_names(table)
+        if is_frame(table) and self.is_named and given is not None:
+            check_twice(given, where)
+            lacking = [name for name in self.names if name not in given]
+            if lacking:
+                raise InputError(f"{where}: lacks the column {lacking[0]!r}.")
+            place = {name: k for k, name in enumerate(given)}
+            return [table.iloc[:, place[name]] for name in self.names]
+        n_given = np.shape(table)[1] if np.ndim(table) == 2 else None
+        if n_given != len(self):
+            raise InputError(f"{where}: expected {len(self)} columns, got {n_given}.")
+        if is_frame(table):
+            return [table.iloc[:, v] for v in range(len(self))]
+        return list(np.asarray(table).T)
+
+    def decode(self, rows: NDArray[np.uint8]) -> "pd.DataFrame":
+        """Return rows as a table of states, in the dtypes of the data that the schema is of.
+
+        Raises
+        ------
+        InputError
+            A row gives a variable no state, or several.
+        """
+        values = self.values(rows)
+        if (values == NO_STATE).any():
+            row, v = (int(k) for k in np.argwhere(values == NO_STATE)[0])
+            raise InputError(f"row {row}: has not one state of {self.names[v]!r}.")
+        return states_table(self.variables, values)
+
     def literal(self, v: int, state: int) -> Literal:
         """Return the literal that says that variable `v`, of two states or more, is in a state."""
         first = int(self.start[v])
@@ -243,6 +264,10 @@ def binary_schema(n_vars: int, names: Sequence[str] | None = None) -> Schema:
         raise InputError(f"expected {n_vars} names, got {len(names)}.", where=DATA)
     variables = tuple(map(Variable, labels_of(names, n_vars)))
     return Schema(variables, names is not None)
+
+
+def _place(where: str, name: str, row: int) -> str:
+    return f"{where}, row {row}, column {name!r}"
 
 
 def _listed(names: Sequence[str], most: int = 10) -> str:

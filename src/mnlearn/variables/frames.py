@@ -1,0 +1,126 @@
+"""Tables of pandas, Polars and Arrow: their columns, and columns of states."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.runtime.errors import InputError
+from mnlearn.variables.variable import NO_STATE, Variable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# A category whose values are of another dtype than pandas finds for them.
+_CATEGORY = re.compile(r"category\[(.+)\]")
+# How tables of other libraries hand over their columns.
+_INTERCHANGE = ("__arrow_c_stream__", "__dataframe__")
+_DICTIONARY = re.compile(r"dictionary<values=(\w+), indices=(\w+), ordered=.*>\[pyarrow\]")
+
+
+def is_frame(X: Any) -> bool:
+    """Tell whether data are a table with named columns, such as a pandas DataFrame."""
+    return (hasattr(X, "columns") and hasattr(X, "iloc")) or _is_foreign(X)
+
+
+def _is_foreign(X: Any) -> bool:
+    """Tell whether data are a table of another library, such as Polars or Arrow."""
+    return not hasattr(X, "iloc") and any(hasattr(X, name) for name in _INTERCHANGE)
+
+
+def as_frame(X: Any) -> Any:
+    """Return a table of Polars or Arrow as a DataFrame of pandas; other data as they are."""
+    if not _is_foreign(X):
+        return X
+    import pandas as pd
+
+    if hasattr(X, _INTERCHANGE[0]) and hasattr(pd.DataFrame, "from_arrow"):
+        return pd.DataFrame.from_arrow(X)
+    if hasattr(X, _INTERCHANGE[1]):
+        return pd.api.interchange.from_dataframe(X)
+    return X.to_pandas()
+
+
+def column_names(table: object) -> tuple[str, ...] | None:
+    """Return the names of the columns of a DataFrame; None if it has none.
+
+    Whole numbers are names too, unless they only count the columns from 0.
+    """
+    names = tuple(getattr(table, "columns", ()))
+    if not names or names == tuple(range(len(names))):
+        return None
+    known = all(isinstance(name, str | int | np.integer) for name in names)
+    return tuple(map(str, names)) if known else None
+
+
+def check_twice(names: Sequence[str], where: str) -> None:
+    """Refuse a table with two columns of one name."""
+    twice = [name for name, n in Counter(names).items() if n > 1]
+    if twice:
+        raise InputError(f"{where}: two columns are called {twice[0]!r}.")
+
+
+def dtype_of(column: Any) -> str | None:
+    """Return the text of the dtype of a column that `states_column` understands."""
+    dtype = column.dtype
+    if str(dtype) != "category":
+        return str(dtype)
+    import pandas as pd
+
+    values = dtype.categories
+    found = pd.Index(values.tolist()).dtype
+    return None if found == values.dtype else f"category[{values.dtype}]"
+
+
+def states_column(variable: Variable, values: NDArray[np.uint8]) -> "pd.Series[Any]":
+    """Return a column of states, in the dtype that the variable remembers, else as a category.
+
+    values : numbers of states, NO_STATE where a cell is missing, shape (n_rows,).
+    """
+    import pandas as pd
+
+    dtype = variable.dtype
+    kept = _CATEGORY.fullmatch(dtype or "")
+    if dtype is not None and kept is None:
+        states = np.empty(NO_STATE + 1, object)
+        states[: variable.arity] = variable.states
+        missing = pd.NA if variable.arity and _has_na(dtype) else np.nan
+        states[variable.arity :] = missing
+        try:
+            return pd.Series(states[values], dtype=_made_dtype(dtype), name=variable.name)
+        except (TypeError, ValueError):  # such as a missing cell in a column of whole numbers
+            pass
+    categories = pd.Index(list(variable.states), dtype=kept[1] if kept else None)
+    codes = np.where(values == NO_STATE, -1, values.astype(np.int16))
+    column = pd.Categorical.from_codes(codes, categories, ordered=variable.ordered)
+    return pd.Series(column, name=variable.name)
+
+
+def states_table(
+    variables: Sequence[Variable], values: NDArray[np.uint8], index: Any = None
+) -> "pd.DataFrame":
+    """Return the table of numbers of states, shape (n_rows, n_vars); see `states_column`."""
+    import pandas as pd
+
+    columns = [states_column(own, values[:, v]) for v, own in enumerate(variables)]
+    table = pd.concat(columns, axis=1) if columns else pd.DataFrame(index=range(len(values)))
+    return table if index is None else table.set_axis(index)
+
+
+def _has_na(dtype: str) -> bool:
+    return dtype[0].isupper() or "[pyarrow]" in dtype or dtype in ("boolean", "string")
+
+
+def _made_dtype(dtype: str) -> Any:
+    """Return the dtype of a text; pandas does not read those of Arrow's dictionaries."""
+    found = _DICTIONARY.fullmatch(dtype)
+    if found is None:
+        return dtype
+    import pandas as pd
+    import pyarrow
+
+    value, index = map(pyarrow.type_for_alias, found.groups())
+    return pd.ArrowDtype(pyarrow.dictionary(index, value))

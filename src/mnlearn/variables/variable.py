@@ -1,0 +1,64 @@
+"""A variable: a name and the states that it can have."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from mnlearn.runtime.errors import InputError
+
+BINARY: tuple[Hashable, ...] = (0, 1)
+# The number of a state is a byte. This byte says that a row gives a variable no state, or several.
+NO_STATE = 255
+# The value of the columns of a variable whose cell is missing.
+MISSING = 2
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable and the states that it can have.
+
+    Attributes
+    ----------
+    name : str
+        Any printable text.
+    states : tuple of hashable
+        The states as people wrote them: 1 to 254 texts, numbers or booleans.
+    ordered : bool
+        Whether the order of the states means something.
+    dtype : str, optional
+        The pandas dtype of the column that the states came from, which tables of samples get;
+        None for a category. Variables of different dtypes are equal.
+    """
+
+    name: str
+    states: tuple[Hashable, ...] = BINARY
+    ordered: bool = False
+    dtype: str | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.states is BINARY:
+            return
+        where = f"variable {self.name}"
+        if not 1 <= len(self.states) < NO_STATE:
+            expected = f"1 to {NO_STATE - 1} states"
+            raise InputError(f"{where}: expected {expected}, got {len(self.states)}.")
+        seen: set[str] = set()
+        for text in self.texts:
+            if not text or text in seen:
+                problem = f"has two states {text!r}" if text else "has a state without a text"
+                raise InputError(f"{where}: {problem}.")
+            seen.add(text)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The states as texts, all different."""
+        return tuple(str(state) for state in self.states)
+
+    @property
+    def arity(self) -> int:
+        """Number of states."""
+        return len(self.states)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of indicator columns: one for two states, none for a single one."""
+        return {1: 0, 2: 1}.get(len(self.states), len(self.states))
