@@ -3,11 +3,11 @@
 import itertools
 
 import numpy as np
+from mnlearn.models.grouped_variables import grouped_variables
 
 import lem_oracle
 from mnlearn.data.dataset import merge_rows
 from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
-from mnlearn.models.grouped_variables import grouped_variables
 
 
 def random_values(rng, n):

@@ -16,13 +16,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mnlearn.models.grouped_variables import grouped_variables
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.lem.division import divide_node
 from mnlearn.learning.lem.growth import LemSettings, _Growth, learn_feature_tree
 from mnlearn.learning.lem.parts import Part
 from mnlearn.models.feature_tree import leaf_features
-from mnlearn.models.grouped_variables import grouped_variables
 
 pytestmark = pytest.mark.slow
 

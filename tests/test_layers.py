@@ -19,6 +19,7 @@ FOLDERS = [
     ["learning", "scoring"],
     ["inference"],
     ["models", "data"],
+    ["variables"],
     ["kernels", "runtime"],
 ]
 LINE = {name: number for number, names in enumerate(FOLDERS) for name in names}

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from mnlearn.models.grouped_variables import grouped_variables
 
 import mnlearn as mn
 from mnlearn.inference.group_sampling import (
@@ -13,7 +14,6 @@ from mnlearn.inference.queries import answer
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import inference_of
 from mnlearn.models.features import features_of
-from mnlearn.models.grouped_variables import grouped_variables
 from mnlearn.models.markov_network import markov_network
 
 GROUPS = [(0, 2, 5), (1, 3), (6, 7, 8, 9)]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from mnlearn.models.grouped_variables import grouped_variables
 
 from made_models import log_prob_of, trees_of
 from mnlearn.models import discrete
@@ -9,7 +10,6 @@ from mnlearn.models.bayesian_network import bayesian_network
 from mnlearn.models.cpd_trees import CpdTree, assemble, table_tree
 from mnlearn.models.dependency_network import LEAF, flat_trees
 from mnlearn.models.discrete import Factor, all_grouped, junction_tree_of, variables_of
-from mnlearn.models.grouped_variables import grouped_variables
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.errors import InputError
 

@@ -5,6 +5,7 @@ import itertools
 
 import numpy as np
 import pytest
+from mnlearn.models.grouped_variables import grouped_variables
 
 from command import mean, refuse, succeed
 from lem_oracle import log_probability
@@ -18,7 +19,6 @@ from mnlearn.inference.settings import Inference
 from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
 from mnlearn.models import feature_tree as feature_trees
 from mnlearn.models.feature_tree import _expand, feature_tree, leaf_features, merge_equal
-from mnlearn.models.grouped_variables import grouped_variables
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from mnlearn.models.grouped_variables import grouped_variables
 
 from command import mean, refuse, succeed
 from mnlearn.data.dataset import merge_rows
@@ -13,7 +14,6 @@ from mnlearn.inference.queries import answer
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import Inference
 from mnlearn.models import junction_tree
-from mnlearn.models.grouped_variables import grouped_variables
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.models.junction_tree import NO_PARENT, JunctionTree
 from mnlearn.runtime.arrays import read_arrays, write_arrays

@@ -18,6 +18,7 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import labels_of
 from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.runtime.threads import available_threads
+from mnlearn.variables.schema import binary_schema
 
 __all__ = ["Dataset", "IncompleteData", "is_frame"]
 
@@ -79,7 +80,7 @@ def to_dataset(
         # Learners that count examples, or resample them, take no weights.
         rows, weight = np.repeat(rows, weight.astype(int), axis=0), None
     if (rows == MISSING).any():
-        return merge_incomplete(rows, weight, names)
+        return merge_incomplete(rows, weight, binary_schema(rows.shape[1], names))
     return Dataset.from_arrays(rows, weight, names)
 
 

@@ -1,5 +1,6 @@
 """Data for a model: in the order of its variables, with its states as 0 and 1."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from mnlearn.data.arrangement import describe_order
 from mnlearn.data.cell_texts import cell_text
 from mnlearn.data.domains import BINARY, Domain, domains_of
 from mnlearn.inference.score import check_variables
-from mnlearn.models.fields import States
 from mnlearn.runtime.errors import InputError
 
 
@@ -146,7 +146,7 @@ def _find_states(column: Any, domain: Domain, names: tuple[str, str]) -> NDArray
     return found
 
 
-def replace_states(X: Any, states: States | None, argument: str) -> Any:
+def replace_states(X: Any, states: Sequence[tuple[str, ...]] | None, argument: str) -> Any:
     """Return a table with 0 and 1 in the place of the names of states.
 
     Parameters

@@ -1,7 +1,6 @@
 """The kinds of models as people use them: data of `mnlearn.models` with the methods of `Model`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,11 +29,10 @@ from mnlearn.models import (
 from mnlearn.models import markov_network as markov
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import labels_of
+from mnlearn.variables.schema import binary_schema
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from mnlearn.models.fields import States
 
 
 class MarkovNetwork(Model, markov.MarkovNetwork):
@@ -82,7 +80,8 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
         """
         names = None if isinstance(variables, int | np.integer) else tuple(variables)
         n_vars = int(variables) if isinstance(variables, int | np.integer) else len(variables)
-        return cls(n_vars, to_features(features, names, n_vars), weight, names)
+        schema = binary_schema(n_vars, names)
+        return cls(schema, to_features(features, names, n_vars), weight)
 
     def fit_weights(
         self,
@@ -139,7 +138,7 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
             max_iterations=most,
             threads=to_threads(n_jobs),
         )
-        return _network_of(learned, self.states)
+        return shared(learned, MarkovNetwork)
 
     def log_potential(self, rows: Any) -> NDArray[np.float64]:
         """Return the unnormalised log-probability of examples; less log Z, their log-probability.
@@ -225,7 +224,7 @@ class BayesianNetwork(Model, bayesian_network.BayesianNetwork):
 
     def to_markov_network(self) -> MarkovNetwork:
         """Return the same distribution as a Markov network."""
-        return _network_of(super().to_markov_network(), self.states)
+        return shared(super().to_markov_network(), MarkovNetwork)
 
     def compile(self, max_edges: int = MAX_EDGES) -> "ArithmeticCircuit":
         """Return a circuit of the same distribution; see `MarkovNetwork.compile`."""
@@ -237,7 +236,7 @@ class ArithmeticCircuit(Model, circuit.ArithmeticCircuit):
 
     def to_markov_network(self) -> MarkovNetwork:
         """Return the Markov network of the features; an InputError if there are none."""
-        return _network_of(super().to_markov_network(), self.states)
+        return shared(super().to_markov_network(), MarkovNetwork)
 
     def to_bayesian_network(self) -> BayesianNetwork:
         """Return the Bayesian network of the parameters; an InputError if they are no CPDs."""
@@ -338,14 +337,6 @@ def public(model: Any) -> Model:
     return model if isinstance(model, Model) else shared(model, _PUBLIC[kind_of(model)])
 
 
-def _network_of(network: markov.MarkovNetwork, states: "States | None") -> MarkovNetwork:
-    """Return a network with the names of the values of its variables."""
-    made = shared(network, MarkovNetwork)
-    vars(made)["states"] = states
-    return made
-
-
 def _compile(model: "MarkovNetwork | BayesianNetwork", max_edges: int) -> ArithmeticCircuit:
     most = to_count(max_edges, "max_edges")
-    circuit = replace(compile_network(model, most), states=model.states)
-    return shared(circuit, ArithmeticCircuit)
+    return shared(compile_network(model, most), ArithmeticCircuit)

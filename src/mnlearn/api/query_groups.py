@@ -7,10 +7,6 @@ from mnlearn.api.inputs import find_variable, to_count
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.domains import domains_of
 from mnlearn.inference.query_groups import random_partition
-from mnlearn.models.exclusive_columns import exclusive_columns
-from mnlearn.models.feature_tree import FeatureTree
-from mnlearn.models.junction_tree import JunctionTree
-from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import labels_of
 from mnlearn.runtime.random_streams import stream
@@ -56,11 +52,8 @@ def _may_be_variables(
 
 def _groups_of(model: Any) -> Sequence[Sequence[int]]:
     """Return the columns of each variable of several values, as far as the model knows."""
-    if isinstance(model, MarkovNetwork):
-        return exclusive_columns(model)
-    if isinstance(model, FeatureTree | JunctionTree):
-        return model.variables.groups
-    return ()
+    groups: Sequence[Sequence[int]] = model.schema.several
+    return groups
 
 
 def draw_groups(variables: Mapping[str, list[int]], folds: int, seed: int) -> QueryGroups:

@@ -14,6 +14,7 @@ from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import labels_of
 from mnlearn.runtime.progress import say
+from mnlearn.variables.schema import binary_schema
 
 # Stands for the state where a cell is missing.
 _MISSING_STATE = -1
@@ -108,7 +109,7 @@ def arrange_dataset(data: Dataset, names: Sequence[str] | None) -> Dataset:
         # Whoever uses the data says how the variables differ.
         return data
     order = [own.index(name) for name in names]
-    made = merge_rows(data.rows[:, order], data.weight, names)
+    made = merge_rows(data.rows[:, order], data.weight, binary_schema(len(order), names))
     made = replace(made, row_of=read_only(made.row_of[data.row_of]))
     return made.with_groups([[order.index(v) for v in group] for group in data.groups])
 

@@ -14,6 +14,7 @@ from mnlearn.data.reading import Reading
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json
+from mnlearn.variables.schema import binary_schema
 
 MAX_CATEGORIES = 100
 
@@ -194,7 +195,8 @@ def _encode_table(path: Path | str, table: CategoryTable, encoding: Encoding) ->
         if block.shape[1] > 1 and sorted(column["indicated"]) == sorted(column["categories"])
     ]
     try:
-        return merge_rows(np.hstack(blocks), names=names, groups=groups)
+        rows = np.hstack(blocks)
+        return merge_rows(rows, schema=binary_schema(rows.shape[1], names)).with_groups(groups)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 

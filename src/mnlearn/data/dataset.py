@@ -1,4 +1,4 @@
-"""A binary dataset whose equal rows are stored once, with a weight."""
+"""A dataset of discrete variables whose equal rows are stored once, with a weight."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,14 +8,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mnlearn.data.groups import Groups, check_groups, check_values, labels_of_groups, read_groups
 from mnlearn.runtime.arrays import read_arrays, read_only, write_arrays
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit
 from mnlearn.runtime.errors import DATA, InputError, name_data
-from mnlearn.runtime.names import check_names, frame_names
+from mnlearn.runtime.names import frame_names
+from mnlearn.variables.arrays import schema_arrays, schema_of_arrays, schema_of_groups
+from mnlearn.variables.schema import Schema, binary_schema
 
-# Files without groups have version 1, so that older programs read them.
-VERSION, UNGROUPED_VERSION = 2, 1
+# Files of variables whose states are 0 and 1 have version 1, so that older programs read them.
+VERSION, BINARY_VERSION = 3, 1
 # Counts of examples are exact as float64 up to here.
 _MOST_EXAMPLES = 2**53
 # Rows that are summed up together: a product takes them as float64, eight times their memory.
@@ -24,33 +25,28 @@ _ROWS = 2**16
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Examples over binary variables.
+    """Examples over discrete variables.
 
-    Outside this file only `merge_rows`, `from_arrays`, `subset`, `resample`, `take`, `rename` and
-    `with_groups` make a dataset: they keep what the attributes promise.
+    Outside this file only `merge_rows`, `from_arrays`, `subset`, `resample`, `take` and `rename`
+    make a dataset: they keep what the attributes promise.
 
     Attributes
     ----------
-    rows : ndarray of uint8, shape (n_rows, n_vars)
-        The distinct rows, in lexicographic order.
+    rows : ndarray of uint8, shape (n_rows, n_columns)
+        The distinct rows of indicator columns (see `Schema`), in lexicographic order.
     weight : ndarray of float64, shape (n_rows,)
         Total weight of the examples equal to each row, positive and finite.
     row_of : ndarray of int32, shape (n_given,)
         The row of each example, in the order in which the examples were given. Every row has an
         example. Where no example was given a weight, `weight` is the number of examples of a row.
-    names : tuple of str or None
-        Names of the variables, all different.
-    groups : tuple of tuple of int
-        Columns that are together one variable of several values: each row has exactly one 1 among
-        the columns of a group. A column is in one group at most. Learners that do not ask for
-        groups see binary columns.
+    schema : Schema
+        The variables.
     """
 
     rows: NDArray[np.uint8]
     weight: NDArray[np.float64]
     row_of: NDArray[np.int32]
-    names: tuple[str, ...] | None = None
-    groups: Groups = ()
+    schema: Schema
 
     @classmethod
     def from_arrays(
@@ -58,31 +54,33 @@ class Dataset:
         rows: ArrayLike,
         weight: ArrayLike | None = None,
         names: Sequence[str] | None = None,
-        groups: Sequence[Sequence[int]] = (),
+        schema: Schema | None = None,
     ) -> "Dataset":
         """Return the dataset of a matrix of examples, in which equal rows may occur.
 
         Parameters
         ----------
-        rows : array_like, DataFrame or sparse matrix, shape (n_given, n_vars)
-            Values 0 and 1 of any integer, boolean or float dtype.
+        rows : array_like, DataFrame or sparse matrix, shape (n_given, n_columns)
+            Values 0 and 1 of the indicator columns, of any integer, boolean or float dtype.
         weight : array_like, shape (n_given,), optional
             Positive, finite numbers; one each if not given. An example of weight 0 is refused:
             leave it out, or `row_of` would have to skip it.
         names : sequence of str, length n_vars, optional
-            Names of the variables; default: those of a DataFrame.
-        groups : sequence of sequence of int, optional
-            Columns of each group, from 0.
+            Names of binary variables; default: those of a DataFrame.
+        schema : Schema, optional
+            The variables. Default: one with the states 0 and 1 for each column.
 
         Raises
         ------
         InputError
             The matrix is empty or not binary, a weight is not a positive number, the names are not
-            different and printable, or a row has not exactly one 1 in the columns of a group.
+            different and printable, or a row gives a variable none of its states, or several.
         """
         names = frame_names(rows) if names is None else names
+        if names is not None and schema is None:
+            schema = binary_schema(np.shape(rows)[1], names)
         dense = rows.toarray() if hasattr(rows, "toarray") else rows
-        return merge_rows(dense, weight, names, groups)
+        return merge_rows(dense, weight, schema)
 
     def __repr__(self) -> str:
         examples = f"{self.n_examples:,g} examples"
@@ -96,7 +94,22 @@ class Dataset:
     @property
     def n_vars(self) -> int:
         """Number of variables."""
+        return len(self.schema)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of indicator columns."""
         return self.rows.shape[1]
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """What each column says, None if the variables have no names."""
+        return self.schema.column_labels if self.schema.is_named else None
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """The columns of each variable of more than two states."""
+        return self.schema.several
 
     @cached_property
     def n_examples(self) -> float:
@@ -111,9 +124,9 @@ class Dataset:
 
     @cached_property
     def columns(self) -> NDArray[np.uint64]:
-        """Packed columns, shape (n_vars, n_words): bit i % 64 of word i // 64 is row i."""
+        """Packed columns, shape (n_columns, n_words): bit i % 64 of word i // 64 is row i."""
         n_words = -(-self.n_rows // 64)
-        padded = np.zeros((self.n_vars, n_words * 64), np.uint8)
+        padded = np.zeros((self.n_columns, n_words * 64), np.uint8)
         padded[:, : self.n_rows] = self.rows.T
         return read_only(np.packbits(padded, axis=1, bitorder="little").view(np.uint64))
 
@@ -125,13 +138,13 @@ class Dataset:
 
     @cached_property
     def ones(self) -> NDArray[np.float64]:
-        """Total weight of the examples in which each variable is 1, shape (n_vars,)."""
+        """Total weight of the examples in which each column is 1, shape (n_columns,)."""
         parts = [slice(k, k + _ROWS) for k in range(0, self.n_rows, _ROWS)]
         return read_only(np.sum([self.weight[p] @ self.rows[p] for p in parts], axis=0))
 
     @cached_property
     def frequency(self) -> NDArray[np.float64]:
-        """Share of ones of each variable, shape (n_vars,)."""
+        """Share of ones of each column, shape (n_columns,)."""
         return read_only(self.ones / self.n_examples)
 
     @cached_property
@@ -165,8 +178,7 @@ class Dataset:
             read_only(self.rows[kept]),
             read_only(self.weight[kept]),
             read_only(row_of[row_of >= 0]),
-            self.names,
-            self.groups,
+            self.schema,
         )
 
     def resample(self, rng: np.random.Generator) -> "Dataset":
@@ -198,8 +210,7 @@ class Dataset:
             read_only(self.rows[kept]),
             read_only(drawn[kept].astype(np.float64)),
             read_only(row_of if self.is_weighted else np.repeat(row_of, drawn[kept])),
-            self.names,
-            self.groups,
+            self.schema,
         )
 
     def take(self, examples: NDArray[np.intp]) -> "Dataset":
@@ -210,7 +221,7 @@ class Dataset:
         examples : ndarray of int
             Positions in `row_of`; one that occurs twice is taken twice.
         """
-        return merge_rows(self.rows[self.row_of[examples]], names=self.names, groups=self.groups)
+        return merge_rows(self.rows[self.row_of[examples]], schema=self.schema)
 
     def rename(self, names: Sequence[str] | None) -> "Dataset":
         """Return the same examples with other names of the variables, or with none.
@@ -220,60 +231,71 @@ class Dataset:
         InputError
             There are too few or too many names, or they are not different and printable.
         """
-        return replace(self, names=_check_all_names(names, self.n_vars))
+        return replace(self, schema=self.schema.rename(names))
 
     def with_groups(self, groups: Sequence[Sequence[int]], where: str = DATA) -> "Dataset":
-        """Return the same examples with other groups, or with none.
-
-        Raises
-        ------
-        InputError
-            A group is none (see `check_groups`), or a row has not exactly one 1 in its columns;
-            the sentence begins with `where`.
-        """
-        checked = check_groups(groups, self.n_vars, where)
-        check_values(self.rows, checked, where, self.row_of)
-        return replace(self, groups=checked)
+        """Return the same examples with columns that together are one variable."""
+        schema, columns = schema_of_groups(self.names, groups, self.n_columns)
+        for group in groups:
+            wrong = np.flatnonzero(self.rows[:, list(group)].sum(axis=1) != 1)
+            if len(wrong):
+                row = int(np.flatnonzero(np.isin(self.row_of, wrong))[0])
+                raise InputError(
+                    "expected exactly one 1 in a group of columns.", where=where, row=row + 1
+                )
+        made = merge_rows(self.rows[:, columns], self.weight, schema)
+        return replace(made, row_of=read_only(made.row_of[self.row_of]))
 
     def save(self, path: Path | str) -> None:
         """Write the native form (`.npz`, no pickle)."""
+        of_schema = schema_arrays(self.schema)
         arrays = {
             "kind": np.array("dataset"),
-            "version": np.array(VERSION if self.groups else UNGROUPED_VERSION),
+            "version": np.array(VERSION if "schema" in of_schema else BINARY_VERSION),
             "n_vars": np.array(self.n_vars),
             "packed_rows": np.packbits(self.rows, axis=1),
             "weight": self.weight,
             "row_of": self.row_of,
         }
-        if self.names is not None:
-            arrays["names"] = np.array(self.names)
-        if self.groups:
-            arrays["group_of"] = labels_of_groups(self.groups, self.n_vars)
-        write_arrays(path, arrays)
+        write_arrays(path, arrays | of_schema)
 
 
 def merge_rows(
     rows: ArrayLike,
     weight: ArrayLike | None = None,
-    names: Sequence[str] | None = None,
-    groups: Sequence[Sequence[int]] = (),
+    schema: Schema | None = None,
 ) -> Dataset:
     """Return the dataset of a 0/1 matrix, equal rows merged; see `Dataset.from_arrays`."""
     matrix = _check_matrix(np.asarray(rows))
     given = np.ones(len(matrix)) if weight is None else check_weights(np.asarray(weight))
     if given.shape != (len(matrix),):
         raise InputError(f"expected {len(matrix)} weights, got shape {given.shape}.", where=DATA)
-    names = _check_all_names(names, matrix.shape[1])
-    checked = check_groups(groups, matrix.shape[1])
-    check_values(matrix, checked)
+    schema = binary_schema(matrix.shape[1]) if schema is None else schema
+    if schema.n_columns != matrix.shape[1]:
+        raise InputError(f"expected {schema.n_columns} columns, got {matrix.shape[1]}.", where=DATA)
+    _check_states(matrix, schema)
     _, first, row_of = np.unique(_row_keys(matrix), return_index=True, return_inverse=True)
     return Dataset(
         rows=read_only(matrix[first]),
         weight=read_only(np.bincount(row_of, weights=given, minlength=len(first))),
         row_of=read_only(row_of.astype(np.int32)),
-        names=names,
-        groups=checked,
+        schema=schema,
     )
+
+
+def _check_states(rows: NDArray[np.uint8], schema: Schema, row_of: NDArray | None = None) -> None:
+    """Refuse rows that give a variable of more than two states none of them, or several."""
+    for v in np.flatnonzero(schema.arity > 2).tolist():
+        ones = rows[:, schema.start[v] : schema.start[v + 1]].sum(axis=1)
+        wrong = np.flatnonzero(ones != 1)
+        if len(wrong):
+            row = int(wrong[0])
+            example = row if row_of is None else int(np.flatnonzero(np.isin(row_of, wrong))[0])
+            raise InputError(
+                f"expected one state of {schema[v].name!r}, got {ones[row] or 'none'}.",
+                where=DATA,
+                row=example + 1,
+            )
 
 
 def _row_keys(rows: NDArray[np.uint8]) -> NDArray[np.void]:
@@ -316,14 +338,6 @@ def check_weights(weight: NDArray, where: str = DATA) -> NDArray[np.float64]:
         if not np.isfinite(given.sum()):
             raise InputError("expected weights with a finite sum.", where=where)
     return given
-
-
-def _check_all_names(names: Sequence[str] | None, n_vars: int) -> tuple[str, ...] | None:
-    if names is None:
-        return None
-    if len(names) != n_vars:
-        raise InputError(f"expected {n_vars} names, got {len(names)}.", where=DATA)
-    return check_names(names)
 
 
 def load_npz(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> Dataset:
@@ -369,19 +383,25 @@ def _load_native(path: Path | str, arrays: dict[str, NDArray]) -> Dataset:
     weight = check_weights(arrays["weight"], f"{path}, weight")
     if row_of.dtype.kind not in "iu" or row_of.ndim != 1:
         raise InputError(f"{path}, row_of: expected whole numbers, got {row_of.dtype}.")
-    if packed.dtype != np.uint8 or packed.shape != (*weight.shape, -(-n_vars // 8)):
+    schema, columns = schema_of_arrays(path, arrays, n_vars)
+    n_columns = schema.n_columns if version > 2 else n_vars
+    if packed.dtype != np.uint8 or packed.shape != (*weight.shape, -(-n_columns // 8)):
         raise InputError(f"{path}: is damaged: its rows, variables and weights do not agree.")
-    rows = np.unpackbits(packed, axis=1, count=n_vars)
+    rows = np.unpackbits(packed, axis=1, count=n_columns)
     keys = _row_keys(rows)
     if not np.array_equal(np.unique(keys), keys):
         raise InputError(f"{path}: is damaged: its rows are not different and in order.")
     if not np.array_equal(np.unique(row_of), np.arange(len(rows))):
         raise InputError(f"{path}, row_of: is damaged: expected every row 0 to {len(rows) - 1}.")
-    names = _read_names(path, arrays, n_vars) if "names" in arrays else None
-    groups = read_groups(arrays, n_vars, path)
-    check_values(rows, groups, str(path), row_of)
+    if columns is not None:
+        # A file of 1.0: two columns of one variable have become one.
+        with name_data(path):
+            made = merge_rows(rows[:, columns], weight, schema)
+        return replace(made, row_of=read_only(made.row_of[row_of]))
+    with name_data(path):
+        _check_states(rows, schema, row_of)
     row_of = read_only(row_of.astype(np.int32))
-    return Dataset(read_only(rows), read_only(weight), row_of, names, groups)
+    return Dataset(read_only(rows), read_only(weight), row_of, schema)
 
 
 def _read_count(path: Path | str, arrays: dict[str, NDArray], key: str) -> int:
@@ -389,12 +409,3 @@ def _read_count(path: Path | str, arrays: dict[str, NDArray], key: str) -> int:
     if value.shape != () or value.dtype.kind not in "iu" or value < 1:
         raise InputError(f"{path}, {key}: expected a positive whole number.")
     return int(value)
-
-
-def _read_names(path: Path | str, arrays: dict[str, NDArray], n_vars: int) -> tuple[str, ...]:
-    names = arrays["names"]
-    if names.dtype.kind != "U" or names.shape != (n_vars,):
-        raise InputError(
-            f"{path}, names: expected {n_vars} texts, got {names.shape} {names.dtype}."
-        )
-    return check_names(names.tolist(), f"{path}, names")

@@ -76,7 +76,9 @@ class Domain(NamedTuple):
 
 def domains_of(model: Any) -> dict[str, Domain]:
     """Return the variables of a model by name; V0, V1, ... if they have no names."""
-    return named_domains(_labels_of(model), states_of(model), _maker_of(model))
+    make = _maker_of(model)
+    schema = model.schema
+    return {v.name: make(schema.columns(k), v.texts) for k, v in enumerate(schema)}
 
 
 def domains_and_columns(model: Any) -> dict[str, Domain]:
@@ -92,7 +94,7 @@ def columns_of(model: Any) -> list[Domain]:
 
 def states_of(model: Any) -> tuple[tuple[str, str], ...]:
     """Return the names of the values 0 and 1 of each column; BINARY if the model has none."""
-    return getattr(model, "states", None) or (BINARY,) * model.n_vars
+    return getattr(model, "states", None) or (BINARY,) * model.n_columns
 
 
 def names_values(model: Any) -> bool:
@@ -107,7 +109,7 @@ def _maker_of(model: Any) -> type[Domain]:
 
 
 def _labels_of(model: Any) -> tuple[str, ...]:
-    return labels_of(model.names, model.n_vars)
+    return labels_of(model.names, model.n_columns)
 
 
 def named_domains(

@@ -33,6 +33,7 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import split_lines
 from mnlearn.runtime.names import check_names
 from mnlearn.runtime.progress import say
+from mnlearn.variables.schema import binary_schema
 
 
 class Examples(NamedTuple):
@@ -240,7 +241,7 @@ def _read_table(
     if unmatched is not None:
         say(f"{path}: {unmatched}.")
     names = check_names(found.names, f"{path}, line 1") if has_names else None
-    made = merge_cells(found.values, names=names)
+    made = merge_cells(found.values, schema=binary_schema(found.values.shape[1], names))
     after = reading_of(found, reading)
     labels = _labels_of(reading, len(found.names))
     if reading.is_for_model and len(labels) == len(found.names):

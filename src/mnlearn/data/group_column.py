@@ -70,10 +70,11 @@ def load_groups(
         )
     data = incomplete(found.data)
     values, of_row = data.rows[data.row_of], np.array(labels, object)
-    return found, {name: merge_cells(values[of_row == name], names=data.names) for name in names}
+    return found, {name: merge_cells(values[of_row == name], schema=data.schema) for name in names}
 
 
 def join_groups(groups: Mapping[str, Dataset]) -> Dataset:
     """Return the examples of all groups, which have the same variables."""
-    names = next(iter(groups.values())).names
-    return merge_rows(np.vstack([data.rows[data.row_of] for data in groups.values()]), names=names)
+    schema = next(iter(groups.values())).schema
+    rows = np.vstack([data.rows[data.row_of] for data in groups.values()])
+    return merge_rows(rows, schema=schema)

@@ -1,9 +1,7 @@
-"""Examples over binary variables of which some cells are missing."""
+"""Examples of which some cells are missing."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from mnlearn.data.dataset import Dataset, check_weights, merge_rows
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import DATA, InputError
-from mnlearn.runtime.names import check_names
+from mnlearn.variables.schema import Schema, binary_schema
 
 # A cell whose value is not known; circuits sum such variables out.
 MISSING = 2
@@ -23,22 +21,21 @@ class IncompleteData:
 
     Attributes
     ----------
-    rows : ndarray of uint8, shape (n_rows, n_vars)
-        The distinct rows of 0, 1 and MISSING, in lexicographic order.
+    rows : ndarray of uint8, shape (n_rows, n_columns)
+        The distinct rows of 0, 1 and MISSING, in lexicographic order. All columns of a variable
+        are missing, or none.
     weight : ndarray of float64, shape (n_rows,)
         Total weight of the examples equal to each row.
     row_of : ndarray of int32, shape (n_given,)
         The row of each example, in the order in which the examples were given.
-    names : tuple of str or None
-        Names of the variables.
+    schema : Schema
+        The variables.
     """
 
     rows: NDArray[np.uint8]
     weight: NDArray[np.float64]
     row_of: NDArray[np.int32]
-    names: tuple[str, ...] | None = None
-    # Whether a row has exactly one 1 in the columns of a group is not known.
-    groups: ClassVar[tuple[tuple[int, ...], ...]] = ()
+    schema: Schema
 
     @property
     def n_rows(self) -> int:
@@ -48,7 +45,22 @@ class IncompleteData:
     @property
     def n_vars(self) -> int:
         """Number of variables."""
+        return len(self.schema)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of indicator columns."""
         return self.rows.shape[1]
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """What each column says, None if the variables have no names."""
+        return self.schema.column_labels if self.schema.is_named else None
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """The columns of each variable of more than two states."""
+        return self.schema.several
 
     @cached_property
     def n_examples(self) -> float:
@@ -63,7 +75,7 @@ class IncompleteData:
 
     @property
     def values(self) -> NDArray[np.uint8]:
-        """The examples in the order in which they were given, shape (n_given, n_vars)."""
+        """The examples in the order in which they were given, shape (n_given, n_columns)."""
         return self.rows[self.row_of]
 
     @property
@@ -84,14 +96,14 @@ class IncompleteData:
             raise InputError(
                 "each row has a missing cell; expected complete rows to keep.", where=DATA
             )
-        return merge_rows(self.values[complete], self.given_weight[complete], self.names)
+        return merge_rows(self.values[complete], self.given_weight[complete], self.schema)
 
     def filled(self, values: NDArray[np.uint8]) -> Dataset:
-        """Return the examples with other values, shape (n_given, n_vars), none of them missing."""
-        return merge_rows(values, self.given_weight, self.names)
+        """Return the examples with other values, shape (n_given, n_columns), none missing."""
+        return merge_rows(values, self.given_weight, self.schema)
 
     def frequency(self) -> NDArray[np.float64]:
-        """Return the share of ones among the known cells of each variable, shape (n_vars,).
+        """Return the share of ones among the known cells of each column, shape (n_columns,).
 
         Raises
         ------
@@ -109,18 +121,18 @@ class IncompleteData:
 
 
 def merge_incomplete(
-    values: ArrayLike, weight: ArrayLike | None = None, names: Sequence[str] | None = None
+    values: ArrayLike, weight: ArrayLike | None = None, schema: Schema | None = None
 ) -> IncompleteData:
     """Return the data of a matrix of 0, 1 and MISSING, equal rows merged.
 
     Parameters
     ----------
-    values : array_like of uint8, shape (n_given, n_vars)
+    values : array_like of uint8, shape (n_given, n_columns)
         The examples.
     weight : array_like of float64, shape (n_given,), optional
         Positive numbers; one each if not given.
-    names : sequence of str, length n_vars, optional
-        Names of the variables.
+    schema : Schema, optional
+        The variables. Default: one with the states 0 and 1 for each column.
 
     Raises
     ------
@@ -135,23 +147,23 @@ def merge_incomplete(
         read_only(rows),
         read_only(np.bincount(row_of, weights=given, minlength=len(rows))),
         read_only(row_of.astype(np.int32)),
-        None if names is None else check_names(names),
+        binary_schema(matrix.shape[1]) if schema is None else schema,
     )
 
 
 def merge_cells(
     values: NDArray[np.uint8],
     weight: ArrayLike | None = None,
-    names: Sequence[str] | None = None,
+    schema: Schema | None = None,
 ) -> Dataset | IncompleteData:
     """Return the data of a matrix of 0, 1 and perhaps MISSING, equal rows merged."""
     if (values == MISSING).any():
-        return merge_incomplete(values, weight, names)
-    return merge_rows(values, weight, names)
+        return merge_incomplete(values, weight, schema)
+    return merge_rows(values, weight, schema)
 
 
 def incomplete(data: Dataset | IncompleteData) -> IncompleteData:
     """Return data, which may be complete, as data that may have missing cells."""
     if isinstance(data, IncompleteData):
         return data
-    return IncompleteData(data.rows, data.weight, data.row_of, data.names)
+    return IncompleteData(data.rows, data.weight, data.row_of, data.schema)

@@ -16,6 +16,7 @@ from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, read_li
 from mnlearn.runtime.errors import InputError, name_data
 from mnlearn.runtime.files import split_lines, write_text
 from mnlearn.runtime.names import check_names
+from mnlearn.variables.schema import binary_schema
 
 _NAMES = {";": ", separated by semicolons,", "\t": ", separated by tabs,"}
 
@@ -236,7 +237,7 @@ def parse_lines(path: Path, lines: list[str]) -> Dataset:
         raise InputError(f"{path}: holds no examples.")
     matrix = np.frombuffer(values, np.uint8).reshape(len(weights), n_vars) - _ZERO
     with name_data(path):
-        return merge_rows(matrix, np.array(weights), names)
+        return merge_rows(matrix, np.array(weights), binary_schema(n_vars, names))
 
 
 def _split_cells(line: str, where: str) -> list[str]:

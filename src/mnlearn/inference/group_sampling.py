@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.domains import domains_of
 from mnlearn.inference.marginals import (
     MAX_ENUMERATED,
     N_BATCHES,
@@ -22,7 +21,6 @@ from mnlearn.kernels.sampling.groups import (
     sample_grouped_marginals,
 )
 from mnlearn.models.bayesian_network import BayesianNetwork
-from mnlearn.models.exclusive_columns import exclusive_columns
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
 from mnlearn.runtime.threads import map_ranges
@@ -37,10 +35,7 @@ def column_groups(model: Any) -> Groups:
     """
     if not isinstance(model, MarkovNetwork):
         return ()
-    named = [one.columns for one in domains_of(model).values() if len(one.columns) > 1]
-    taken = {c for own in named for c in own}
-    found = exclusive_columns(model, least=2)
-    return [*named, *(own for own in found if taken.isdisjoint(own))]
+    return model.schema.several
 
 
 def groups_sampled(model: Any, inference: Inference) -> Groups:

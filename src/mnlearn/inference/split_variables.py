@@ -5,11 +5,6 @@ from typing import Any
 
 from mnlearn.data.cell_texts import some_of
 from mnlearn.data.domains import domains_of
-from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.exclusive_columns import exclusive_columns
-from mnlearn.models.feature_tree import FeatureTree
-from mnlearn.models.junction_tree import JunctionTree
-from mnlearn.models.markov_network import MarkovNetwork
 
 
 def describe_split(model: Any, path: Path | str) -> str | None:
@@ -35,8 +30,5 @@ def describe_split(model: Any, path: Path | str) -> str | None:
 
 def _groups_of(model: Any) -> tuple[tuple[int, ...], ...]:
     """Return the groups of columns of which exactly one is 1 in every possible state."""
-    if isinstance(model, FeatureTree | JunctionTree):
-        return model.variables.groups
-    if isinstance(model, ArithmeticCircuit) and model.features is not None:
-        model = model.to_markov_network()
-    return exclusive_columns(model, least=2) if isinstance(model, MarkovNetwork) else ()
+    groups: tuple[tuple[int, ...], ...] = model.schema.several
+    return groups

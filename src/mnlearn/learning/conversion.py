@@ -231,7 +231,7 @@ def to_markov_network(
         orders.rotations, share, share if orders.reverse else 0.0,
     )  # fmt: skip
     kept = total != 0.0
-    return MarkovNetwork(n_vars, _write_features(tests, source[kept]), total[kept], network.names)
+    return MarkovNetwork(network.schema, _write_features(tests, source[kept]), total[kept])
 
 
 def _sort_tests(features: FeatureSet, target: NDArray, order: NDArray[np.int64]) -> _SortedTests:

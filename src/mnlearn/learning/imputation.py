@@ -303,12 +303,12 @@ def complete_groups(
         }
     parts = {name: incomplete(data) for name, data in groups.items()}
     weight = np.concatenate([part.given_weight for part in parts.values()])
-    names = next(iter(parts.values())).names
-    pooled = merge_cells(np.vstack([part.values for part in parts.values()]), weight, names)
+    schema = next(iter(parts.values())).schema
+    pooled = merge_cells(np.vstack([part.values for part in parts.values()]), weight, schema)
     filled = complete(pooled, treatment, seed=seed, threads=threads)
     values = filled.rows[filled.row_of]
     ends = np.cumsum([len(part.row_of) for part in parts.values()])[:-1]
     return {
-        name: merge_rows(own, part.given_weight, names)
+        name: merge_rows(own, part.given_weight, schema)
         for (name, part), own in zip(parts.items(), np.split(values, ends), strict=True)
     }

@@ -134,10 +134,8 @@ def _expected_features(
     circuit: ArithmeticCircuit, threads: int = 1
 ) -> tuple[NDArray[np.float64], float]:
     """Return how often one example of the circuit has each parameter, and its log-partition."""
-    n_vars = circuit.n_vars
-    nothing: Any = IncompleteData(
-        np.full((1, n_vars), MISSING, np.uint8), np.ones(1), np.zeros(1, np.int32)
-    )
+    unknown = np.full((1, circuit.n_columns), MISSING, np.uint8)
+    nothing: Any = IncompleteData(unknown, np.ones(1), np.zeros(1, np.int32), circuit.schema)
     return expected_counts(circuit, nothing, threads)
 
 

@@ -20,8 +20,10 @@ from mnlearn.kernels.trees import cooccurrence
 from mnlearn.learning.neighbourhoods import build_pair_features
 from mnlearn.learning.shares import ALONE, Arrays, Shares, Work
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees
+from mnlearn.models.fields import NAMELESS
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import Schema
 
 # The greatest duality gap, as a share of the loss of the best constant.
 TOLERANCE = 1e-5
@@ -43,7 +45,7 @@ class LogisticPath:
         Bounds on how far each penalised loss is above its minimum, in nats, summed over examples.
     constant_loss : float64 array of shape (n_vars,)
         Loss of the best constant, in nats, summed over examples.
-    names : tuple of str, or None
+    schema : Schema, optional
         Names of the variables.
     seconds_shared : float
         Seconds that other processes took for their shares of the regressions.
@@ -54,7 +56,7 @@ class LogisticPath:
     intercept: NDArray[np.float64]
     gap: NDArray[np.float64]
     constant_loss: NDArray[np.float64]
-    names: tuple[str, ...] | None = None
+    schema: Schema | None = None
     seconds_shared: float = 0.0
 
     def place(self, penalty: float) -> int:
@@ -94,7 +96,7 @@ class LogisticPath:
             build_pair_features(n_vars, both),
             read_only(np.concatenate([np.arange(n_vars), pairs.row]).astype(np.int32)),
             read_only(np.concatenate([self.intercept[k], pairs.data])),
-            self.names,
+            self.schema or NAMELESS,
         )
 
 
@@ -272,7 +274,7 @@ class Regressions:
         absent = partial(_no_regressions, len(penalties))
         found, seconds = shares.learn(name, data.n_vars, begin, absent, threads)
         loss = _constant_loss(data.ones / data.n_examples, data.n_examples)
-        path = replace(_gather(penalties, found, loss, data.names), seconds_shared=seconds)
+        path = replace(_gather(penalties, found, loss, data.schema), seconds_shared=seconds)
         return path if after is None else after.joined(path)
 
 
@@ -329,7 +331,7 @@ def _gather(
     penalties: NDArray[np.float64],
     found: Arrays,
     constant_loss: NDArray[np.float64],
-    names: tuple[str, ...] | None,
+    schema: Schema | None,
 ) -> LogisticPath:
     """Return the regressions of all variables as one path."""
     n_coefficients = found["n_coefficients"]
@@ -347,7 +349,7 @@ def _gather(
         intercept=read_only(found["intercept"].T),
         gap=read_only(found["gap"].T),
         constant_loss=read_only(constant_loss),
-        names=names,
+        schema=schema,
     )
 
 

@@ -42,7 +42,7 @@ def average_networks(parts: list[tuple[float, DependencyNetwork]]) -> Dependency
         concatenate([features for _, features, _, _ in pieces]),
         read_only(np.concatenate([target for _, _, target, _ in pieces]).astype(np.int32)),
         read_only(np.concatenate([share * weight for share, _, _, weight in pieces])),
-        first.names,
+        first.schema,
     )
 
 

@@ -21,6 +21,7 @@ from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.runtime.progress import say
 from mnlearn.runtime.random_streams import stream
 from mnlearn.runtime.threads import map_ranges
+from mnlearn.variables.schema import Schema
 
 Vector = NDArray[np.float64]
 
@@ -78,7 +79,7 @@ class TreeMixture:
         See `tree_circuit`.
     log_prob : ndarray of float64, shape (n_components, n_vars, 2, 2)
         See `tree_circuit`.
-    names : tuple of str or None
+    schema : Schema
         Names of the variables.
     objective : tuple of float
         Penalised log-likelihood after each iteration with trees, in nats; with those that
@@ -88,7 +89,7 @@ class TreeMixture:
     share: NDArray[np.float64]
     parent: NDArray[np.int64]
     log_prob: NDArray[np.float64]
-    names: tuple[str, ...] | None
+    schema: Schema
     objective: tuple[float, ...] = ()
 
     def log_probabilities(self, data: Dataset, threads: int = 1) -> NDArray[np.float64]:
@@ -119,9 +120,8 @@ class TreeMixture:
 
     def circuit(self) -> ArithmeticCircuit:
         """Return the mixture as a circuit."""
-        n_vars = self.parent.shape[1]
         trees = zip(self.parent, self.log_prob, strict=True)
-        circuits = [tree_circuit(parent, table, n_vars, self.names) for parent, table in trees]
+        circuits = [tree_circuit(parent, table, self.schema) for parent, table in trees]
         return mixture_circuit(circuits, np.log(self.share))
 
 
@@ -264,7 +264,7 @@ class _Fitting:
             n_examples[kept] / n_examples[kept].sum(),
             np.stack([parent for parent, _ in learned]),
             np.stack([tables for _, tables in learned]),
-            self._data.names,
+            self._data.schema,
         )
 
     def _pair_weights(self, weight: NDArray[np.float64]) -> NDArray[np.float64]:

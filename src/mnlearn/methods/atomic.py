@@ -24,9 +24,7 @@ class Atomic(Learner):
         train = task.train
         ones = train.frequency * train.n_examples + self.pseudocount
         zeros = (1 - train.frequency) * train.n_examples + self.pseudocount
-        network = markov_network(
-            train.n_vars, atomic_features(train.n_vars), np.log(ones / zeros), train.names
-        )
+        network = markov_network(train.schema, atomic_features(train.n_vars), np.log(ones / zeros))
         return Fitted(network, {"weights": time.process_time() - began}, {})
 
     title = "Independent variables"

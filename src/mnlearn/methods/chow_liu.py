@@ -34,7 +34,7 @@ class ChowLiu(Learner):
                 else:
                     table = pairs.joint(parent[v], v)
                     log_prob[v] = np.log(conditional_probabilities(table))
-        model = tree_circuit(parent, log_prob, n_vars, task.train.names)
+        model = tree_circuit(parent, log_prob, task.train.schema)
         details = {"n_edges": model.n_edges}
         return Fitted(model, {"structure": time.process_time() - began, "weights": 0.0}, details)
 

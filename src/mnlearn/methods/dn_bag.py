@@ -63,7 +63,7 @@ class DNBag(TreeLearner):
     def learn(self, workspace: Workspace) -> Fitted:
         """Return the network of one kappa."""
         paths, seconds = workspace.paths(self)
-        trees = [tree_network(path.cut(self.kappa), workspace.task.train.names) for path in paths]
+        trees = [tree_network(path.cut(self.kappa), workspace.task.train.schema) for path in paths]
         network = average_networks([(1.0 / len(trees), one) for one in trees])
         return Fitted(network, {"structure": seconds}, {"n_leaves": len(network.features) // 2})
 

@@ -37,7 +37,7 @@ class TreeLearner(Learner):
         """Return the dependency network of one kappa (Lowd & Davis 2010, Section III)."""
         trees, seconds = grown.trees(self)
         return Fitted(
-            tree_network(trees, grown.train.names),
+            tree_network(trees, grown.train.schema),
             {"structure": seconds},
             {"n_leaves": int(trees.is_leaf.sum()), "deepest_leaf": int(trees.depth.max())},
         )

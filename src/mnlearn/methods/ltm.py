@@ -40,7 +40,7 @@ class LTM(Learner):
             n_iterations=self.max_iterations,
             tolerance=self.tolerance,
         )
-        model = tree.circuit(task.train.names)
+        model = tree.circuit(task.train.schema)
         seconds = {"structure": time.process_time() - began, "weights": 0.0}
         details = {
             "n_edges": model.n_edges,

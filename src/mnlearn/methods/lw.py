@@ -98,7 +98,7 @@ class LW(Learner):
             stopping=STOPPING[self.stopping],
         )
         return Fitted(
-            MarkovNetwork(train.n_vars, arranged.features, learned.weight, train.names),
+            MarkovNetwork(train.schema, arranged.features, learned.weight),
             {"features": arranged.seconds, "weights": learned.seconds},
             {"n_pairs": arranged.likelihood.n_pairs, **learned.summary()},
         )

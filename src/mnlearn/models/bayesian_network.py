@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from mnlearn.models.dependency_network import Trees
 from mnlearn.models.features import concatenate, with_literal
-from mnlearn.models.fields import States, check_names, check_states, set_array
+from mnlearn.models.fields import NAMELESS, set_array, set_schema
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.models.model import Model
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,10 +30,8 @@ class BayesianNetwork(Model):
         A tree per variable, whose leaves hold log P(x_v | path) in nats.
     order : ndarray of int64, shape (n_vars,)
         The variables, parents before children.
-    names : tuple of str, optional
-        Names of the variables.
-    states : tuple of (str, str), optional
-        Names of the values 0 and 1 of each variable.
+    schema : Schema
+        The variables; nameless ones of the states 0 and 1 if not given.
     """
 
     kind: ClassVar[str] = "bayesian_network"
@@ -41,20 +40,13 @@ class BayesianNetwork(Model):
 
     trees: Trees
     order: NDArray[np.int64]
-    names: tuple[str, ...] | None = None
-    states: States | None = None
+    schema: Schema = NAMELESS
 
     def __post_init__(self) -> None:
+        set_schema(self, self.schema, self.trees.n_vars)
         order = set_array(self, "order", np.int64, (self.n_vars,))
         if not np.array_equal(np.sort(order), np.arange(self.n_vars)):
             raise InputError("BayesianNetwork, order: expected each variable once.")
-        check_names(self, self.names, self.n_vars)
-        check_states(self, self.states, self.n_vars)
-
-    @property
-    def n_vars(self) -> int:
-        """Number of binary variables."""
-        return self.trees.n_vars
 
     @property
     def n_parameters(self) -> int:
@@ -67,7 +59,7 @@ class BayesianNetwork(Model):
         paths, target = self.trees.paths().select(leaves), self.trees.target[leaves]
         both = concatenate([with_literal(paths, target, value) for value in (0, 1)])
         weight = self.trees.log_prob[leaves].T.ravel()
-        return markov_network(self.n_vars, both, weight, self.names)
+        return markov_network(self.schema, both, weight)
 
     @cached_property
     def rank(self) -> NDArray[np.int64]:
@@ -90,19 +82,15 @@ class BayesianNetwork(Model):
         }
 
 
-def bayesian_network(
-    trees: Trees, names: tuple[str, ...] | None = None, states: States | None = None
-) -> BayesianNetwork:
+def bayesian_network(trees: Trees, schema: Schema | None = None) -> BayesianNetwork:
     """Return the Bayesian network of the trees.
 
     Parameters
     ----------
     trees : Trees
         A tree per variable over its parents.
-    names : tuple of str, optional
-        Names of the variables.
-    states : tuple of (str, str), optional
-        Names of the values 0 and 1 of each variable.
+    schema : Schema
+        The variables; nameless ones of the states 0 and 1 if not given.
 
     Raises
     ------
@@ -117,4 +105,4 @@ def bayesian_network(
     except CycleError as error:
         cycle = " -> ".join(f"v{v}" for v in error.args[1])
         raise InputError(f"has a directed cycle, {cycle}.", where="Bayesian network") from error
-    return BayesianNetwork(trees, np.array(order, np.int64), names, states)
+    return BayesianNetwork(trees, np.array(order, np.int64), schema or NAMELESS)

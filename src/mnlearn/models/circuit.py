@@ -11,10 +11,11 @@ from mnlearn.kernels.circuits.structure import find_fault, find_overlap, scopes
 from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network
 from mnlearn.models.cpd_trees import trees_of_leaves
 from mnlearn.models.features import FeatureSet
-from mnlearn.models.fields import States, check_names, check_spans, check_states, set_array
+from mnlearn.models.fields import check_spans, set_array, set_schema
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import Schema, binary_schema
 
 _FAULTS = ("", "a sum over children of different variables", "a product whose factors share one")
 
@@ -23,15 +24,15 @@ _FAULTS = ("", "a sum over children of different variables", "a product whose fa
 class ArithmeticCircuit(Model):
     """A circuit of sums and products in topological order, children before parents.
 
-    Nodes 0 to 2 * n_vars - 1 are the literals; node 2 * v + x is X_v = x. One node for each
-    parameter follows, then the sums and products. The last node is the root. Construction converts
-    the arrays to these dtypes, makes them read-only and checks their shapes; `check` checks the
-    structure.
+    Nodes 0 to 2 * n_columns - 1 are the literals; node 2 * c + x says that column c is x. One node
+    for each parameter follows, then the sums and products. The last node is the root. Construction
+    converts the arrays to these dtypes, makes them read-only and checks their shapes; `check`
+    checks the structure.
 
     Attributes
     ----------
-    n_vars : int
-        Number of binary variables.
+    schema : Schema
+        The variables. A number stands for that many nameless ones of the states 0 and 1.
     is_sum : ndarray of uint8, shape (n_inner,)
         1 for a sum, 0 for a product.
     start : ndarray of int64, shape (n_inner + 1,)
@@ -45,10 +46,6 @@ class ArithmeticCircuit(Model):
     target : ndarray of int32, shape (n_parameters,), optional
         Variable whose CPD each parameter belongs to, if the circuit represents a Bayesian network.
         The conjunction of a parameter is then the path to a leaf and a value of this variable.
-    names : tuple of str, optional
-        Names of the variables.
-    states : tuple of (str, str), optional
-        Names of the values 0 and 1 of each variable.
 
     References
     ----------
@@ -60,17 +57,16 @@ class ArithmeticCircuit(Model):
     is_exact: ClassVar[bool] = True
     has_exact_likelihood: ClassVar[bool] = True
 
-    n_vars: int
+    schema: Schema
     is_sum: NDArray[np.uint8]
     start: NDArray[np.int64]
     child: NDArray[np.int32]
     weight: NDArray[np.float64]
     features: FeatureSet | None = None
     target: NDArray[np.int32] | None = None
-    names: tuple[str, ...] | None = None
-    states: States | None = None
 
     def __post_init__(self) -> None:
+        set_schema(self, self.schema)
         n_inner = len(set_array(self, "is_sum", np.uint8, (None,)))
         start = set_array(self, "start", np.int64, (n_inner + 1,))
         n_edges = len(set_array(self, "child", np.int32, (None,)))
@@ -83,13 +79,11 @@ class ArithmeticCircuit(Model):
             )
         if self.target is not None:
             set_array(self, "target", np.int32, (n_parameters,))
-        check_names(self, self.names, self.n_vars)
-        check_states(self, self.states, self.n_vars)
 
     @property
     def n_leaves(self) -> int:
         """Number of literals and parameters."""
-        return 2 * self.n_vars + len(self.weight)
+        return 2 * self.n_columns + len(self.weight)
 
     @property
     def n_nodes(self) -> int:
@@ -130,7 +124,7 @@ class ArithmeticCircuit(Model):
         """
         if self.features is None:
             raise InputError("its parameters are not the weights of features.", where="circuit")
-        return markov_network(self.n_vars, self.features, self.weight, self.names)
+        return markov_network(self.schema, self.features, self.weight)
 
     def to_bayesian_network(self) -> BayesianNetwork:
         """Return the Bayesian network of the parameters.
@@ -143,7 +137,7 @@ class ArithmeticCircuit(Model):
         if self.features is None or self.target is None:
             raise InputError("its parameters are not known to be those of CPDs.", where="circuit")
         trees = trees_of_leaves(self.n_vars, self.features, self.target, self.weight)
-        return bayesian_network(trees, self.names, self.states)
+        return bayesian_network(trees, self.schema)
 
     def describe(self) -> dict[str, Any]:
         """Return the numbers of variables, nodes, edges and parameters."""
@@ -160,10 +154,10 @@ class ArithmeticCircuit(Model):
         Then the most probable state is exact. Where False, terms may overlap: variables that were
         summed out are maximised over too.
         """
-        n_words = -(-self.n_vars // 64)
+        n_words = -(-self.n_columns // 64)
         fixed = np.empty((self.n_nodes, 2, n_words), np.uint64)
         layout = (self.is_sum, self.start, self.child, self.n_leaves)
-        return bool(find_overlap(*layout, self.n_vars, fixed) < 0)
+        return bool(find_overlap(*layout, self.n_columns, fixed) < 0)
 
     def check(self) -> None:
         """Check that all sums are smooth and all products decomposable, as marginals need.
@@ -173,13 +167,13 @@ class ArithmeticCircuit(Model):
         InputError
             Names the first node at fault, or a variable that the root does not depend on.
         """
-        n_words = -(-self.n_vars // 64)
+        n_words = -(-self.n_columns // 64)
         scope = np.zeros((self.n_nodes, n_words), np.uint64)
-        scopes(self.start, self.child, self.n_vars, self.n_leaves, scope)
+        scopes(self.start, self.child, self.n_columns, self.n_leaves, scope)
         node, fault = find_fault(self.is_sum, self.start, self.child, self.n_leaves, scope)
         if fault:
             raise InputError(f"circuit, node {node}: is {_FAULTS[fault]}.")
-        bits = np.unpackbits(scope[-1].view(np.uint8), bitorder="little")[: self.n_vars]
+        bits = np.unpackbits(scope[-1].view(np.uint8), bitorder="little")[: self.n_columns]
         if not bits.all():
             missing = int(np.flatnonzero(bits == 0)[0])
             raise InputError(f"circuit: variable {missing} is not below its root.")
@@ -205,7 +199,7 @@ def product_of_marginals(p_one: NDArray[np.float64]) -> ArithmeticCircuit:
         np.tile(np.array([0, 1], np.uint8), n_vars),
     )
     return ArithmeticCircuit(
-        n_vars,
+        binary_schema(n_vars),
         np.repeat(np.array([0, 1, 0], np.uint8), [2 * n_vars, n_vars, 1]),
         np.concatenate([2 * np.arange(3 * n_vars + 1), [7 * n_vars]]).astype(np.int64),
         np.concatenate([pairs.ravel(), sums.ravel(), root]).astype(np.int32),
@@ -224,7 +218,7 @@ def circuit_arrays(circuit: ArithmeticCircuit) -> dict[str, NDArray]:
     }
 
 
-def circuit_of_arrays(n_vars: int, arrays: Mapping[str, NDArray]) -> ArithmeticCircuit:
+def circuit_of_arrays(schema: Schema, arrays: Mapping[str, NDArray]) -> ArithmeticCircuit:
     """Return the circuit of the arrays that `circuit_arrays` names; other arrays are ignored."""
     is_sum, start, child, weight = (arrays[name] for name in ("is_sum", "start", "child", "weight"))
-    return ArithmeticCircuit(n_vars, is_sum, start, child, weight)
+    return ArithmeticCircuit(schema, is_sum, start, child, weight)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.models.grouped_variables import GroupedVariables
+from mnlearn.variables.schema import Schema
 
 PRODUCT, SUM = 0, 1
 
@@ -13,18 +13,17 @@ class CircuitNodes:
 
     Parameters
     ----------
-    variables : GroupedVariables
-        The variables of the model, with the columns that stand for them.
+    schema : Schema
+        The variables of the model.
     n_leaves : int
         Number of literals and parameters, whose numbers come first.
     """
 
-    def __init__(self, variables: GroupedVariables, n_leaves: int) -> None:
-        self._variables = variables
+    def __init__(self, schema: Schema, n_leaves: int) -> None:
+        self._schema = schema
         self._n_leaves = n_leaves
         self._kinds: list[int] = []
         self._lists: list[list[int]] = []
-        self._values: dict[tuple[int, int], int] = {}
 
     def add(self, kind: int, below: list[int]) -> int:
         """Add a product or sum of nodes and return its number."""
@@ -33,14 +32,9 @@ class CircuitNodes:
         return self._n_leaves + len(self._kinds) - 1
 
     def value(self, v: int, value: int) -> int:
-        """Return the node of a value of a variable: a literal, or a product of those of a group."""
-        columns = self._variables.columns(v)
-        if len(columns) == 1:
-            return 2 * columns[0] + value
-        if (v, value) not in self._values:
-            literals = [2 * c + (k == value) for k, c in enumerate(columns)]
-            self._values[v, value] = self.add(PRODUCT, literals)
-        return self._values[v, value]
+        """Return the literal of a state of a variable of two states or more."""
+        column, bit = self._schema.literal(v, value)
+        return 2 * column + bit
 
     def arrays(self) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int32]]:
         """Return the kinds, the places where lists of children start, and the children."""

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.models.features import FeatureSet, feature_set, features_of
-from mnlearn.models.fields import check_names, check_spans, set_array
+from mnlearn.models.fields import NAMELESS, check_spans, set_array, set_schema
 from mnlearn.models.model import Model
 from mnlearn.runtime.arrays import read_only
+from mnlearn.variables.schema import Schema
 
 LEAF = -1
 
@@ -147,8 +148,8 @@ class DependencyNetwork(Model):
         Variable whose CPD each feature belongs to.
     weight : ndarray of float64, shape (n_features,)
         Weights in nats; may be infinite.
-    names : tuple of str, optional
-        Names of the variables.
+    schema : Schema
+        The variables; nameless ones of the states 0 and 1 if not given.
     """
 
     kind: ClassVar[str] = "dependency_network"
@@ -159,17 +160,12 @@ class DependencyNetwork(Model):
     features: FeatureSet
     target: NDArray[np.int32]
     weight: NDArray[np.float64]
-    names: tuple[str, ...] | None = None
+    schema: Schema = NAMELESS
 
     def __post_init__(self) -> None:
         set_array(self, "target", np.int32, (len(self.features),))
         set_array(self, "weight", np.float64, (len(self.features),))
-        check_names(self, self.names, self.n_vars)
-
-    @property
-    def n_vars(self) -> int:
-        """Number of binary variables."""
-        return self.trees.n_vars
+        set_schema(self, self.schema, self.trees.n_vars)
 
     @property
     def n_parameters(self) -> int:
@@ -202,6 +198,7 @@ class DependencyNetwork(Model):
         }
 
 
-def tree_network(trees: Trees, names: tuple[str, ...] | None = None) -> DependencyNetwork:
+def tree_network(trees: Trees, schema: Schema | None = None) -> DependencyNetwork:
     """Return the dependency network whose CPDs are all trees."""
-    return DependencyNetwork(trees, features_of([]), np.zeros(0, np.int32), np.zeros(0), names)
+    none = features_of([])
+    return DependencyNetwork(trees, none, np.zeros(0, np.int32), np.zeros(0), schema or NAMELESS)

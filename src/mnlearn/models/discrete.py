@@ -12,9 +12,9 @@ from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network
 from mnlearn.models.cpd_trees import CpdTree, assemble, table_tree
 from mnlearn.models.dependency_network import LEAF, Trees
 from mnlearn.models.elimination import min_fill_order
-from mnlearn.models.grouped_variables import GroupedVariables, grouped_variables
 from mnlearn.models.junction_tree import MAX_CELLS, NO_PARENT, JunctionTree
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import Schema, Variable
 
 # Most parents of a variable whose conditional distribution is written as a table.
 MAX_TABLE_PARENTS = 16
@@ -44,29 +44,26 @@ class Factor(NamedTuple):
 def network_of(variables: Sequence[DiscreteVariable]) -> BayesianNetwork | JunctionTree:
     """Return the model of a Bayesian network.
 
-    It is a Bayesian network if all variables have two states. Otherwise it is a junction tree, in
-    which each variable is a group of columns `variable=state`.
+    It is a Bayesian network if all variables have two states. Otherwise it is a junction tree.
 
     Raises
     ------
     InputError
         The network has a directed cycle, or the tables of the junction tree are too large.
     """
+    schema = Schema(tuple(Variable(v.name, v.states) for v in variables))
     if all(len(variable.states) == 2 for variable in variables):
         trees: dict[int, CpdTree] = {}
         with np.errstate(divide="ignore"):
             for number, variable in enumerate(variables):
                 trees[number] = table_tree(list(variable.parents), np.log(variable.table))
-        names = tuple(variable.name for variable in variables)
-        states = tuple((v.states[0], v.states[1]) for v in variables)
-        return bayesian_network(assemble(len(variables), trees), names, states)
+        return bayesian_network(assemble(len(variables), trees), schema)
     _check_order(variables)
     factors = [
         Factor((*variable.parents, v), variable.table / variable.table.sum(-1, keepdims=True))
         for v, variable in enumerate(variables)
     ]
-    names = tuple(f"{v.name}={state}" for v in variables for state in v.states)
-    return junction_tree_of([len(v.states) for v in variables], factors, names)
+    return junction_tree_of(schema, factors)
 
 
 def _check_order(variables: Sequence[DiscreteVariable]) -> None:
@@ -89,8 +86,6 @@ def variables_of(network: BayesianNetwork) -> list[DiscreteVariable]:
     InputError
         A variable has more than `MAX_TABLE_PARENTS` parents.
     """
-    names = network.names or tuple(f"V{v}" for v in range(network.n_vars))
-    states = network.states or (("0", "1"),) * network.n_vars
     parents: list[list[int]] = [[] for _ in range(network.n_vars)]
     for parent, child in sorted(network.edges()):
         parents[child].append(parent)
@@ -98,15 +93,16 @@ def variables_of(network: BayesianNetwork) -> list[DiscreteVariable]:
     for v, own in enumerate(parents):
         if len(own) > MAX_TABLE_PARENTS:
             raise InputError(
-                f"variable {names[v]}: has {len(own)} parents; a table is written for up to "
-                f"{MAX_TABLE_PARENTS}."
+                f"variable {network.schema[v].name}: has {len(own)} parents; a table is written "
+                f"for up to {MAX_TABLE_PARENTS}."
             )
         cells = itertools.product((0, 1), repeat=len(own))
         rows = [
             _distribution(network.trees, v, dict(zip(own, cell, strict=True))) for cell in cells
         ]
         table = np.exp(np.array(rows)).reshape((2,) * (len(own) + 1))
-        out.append(DiscreteVariable(names[v], states[v], tuple(own), table))
+        variable = network.schema[v]
+        out.append(DiscreteVariable(variable.name, variable.texts, tuple(own), table))
     return out
 
 
@@ -118,16 +114,7 @@ def _distribution(trees: Trees, v: int, values: dict[int, int]) -> NDArray[np.fl
     return trees.log_prob[node]
 
 
-def all_grouped(arity: Sequence[int]) -> GroupedVariables:
-    """Return variables of which each has a column for each value."""
-    ends = list(itertools.accumulate(arity))
-    groups = [range(end - k, end) for end, k in zip(ends, arity, strict=True)]
-    return grouped_variables(ends[-1], groups)
-
-
-def junction_tree_of(
-    arity: Sequence[int], factors: Sequence[Factor], names: tuple[str, ...] | None = None
-) -> JunctionTree:
+def junction_tree_of(schema: Schema, factors: Sequence[Factor]) -> JunctionTree:
     """Return the distribution that is proportional to a product of factors, as a junction tree.
 
     Variables are eliminated in min-fill order. Each elimination gives the clique of the variable
@@ -135,20 +122,17 @@ def junction_tree_of(
 
     Parameters
     ----------
-    arity : sequence of int
-        Number of values of each variable, at least 2.
+    schema : Schema
+        The variables.
     factors : sequence of Factor
         Their product is not 0 in all states.
-    names : tuple of str, optional
-        Names of the columns, one for each value of each variable.
 
     Raises
     ------
     InputError
-        The tables would have more than `MAX_CELLS` cells, all states have the value 0, or a
-        variable has more values than a group can have.
+        The tables would have more than `MAX_CELLS` cells, or all states have the value 0.
     """
-    variables = all_grouped(arity)
+    arity = schema.arity.tolist()
     order, _ = min_fill_order(len(arity), [factor.scope for factor in factors])
     place = {v: k for k, v in enumerate(order)}
     scopes = _cliques(order, place, factors)
@@ -177,7 +161,7 @@ def junction_tree_of(
             # Only ratios matter; this keeps long products from becoming 0.
             rest = Factor(tuple(u for u in scope if u != v), message / message.max())
             waiting[min(place[u] for u in rest.scope)].append(rest)
-    return _assembled(variables, place, scopes, tables, names)
+    return _assembled(schema, place, scopes, tables)
 
 
 def _cliques(
@@ -208,11 +192,10 @@ def _spread(factor: Factor, scope: Sequence[int]) -> NDArray[np.float64]:
 
 
 def _assembled(
-    variables: GroupedVariables,
+    schema: Schema,
     place: dict[int, int],
     scopes: Sequence[tuple[int, ...]],
     tables: Sequence[NDArray[np.float64]],
-    names: tuple[str, ...] | None,
 ) -> JunctionTree:
     """Return the tree whose cliques stand in the reverse of the order of elimination."""
     last = len(scopes) - 1
@@ -222,10 +205,9 @@ def _assembled(
         parents.append(last - min(later) if later else NO_PARENT)
     members = [np.array(scope) for scope in reversed(scopes)]
     return JunctionTree(
-        variables,
+        schema,
         np.cumsum([0, *map(len, members)]),
         np.concatenate(members).astype(np.int32),
         np.array(parents, np.int32),
         np.concatenate([table.ravel() for table in reversed(tables)]),
-        names,
     )

@@ -12,11 +12,11 @@ from mnlearn.kernels.feature_trees import log_likelihoods
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.circuit_nodes import PRODUCT, SUM, CircuitNodes
 from mnlearn.models.features import features_of
-from mnlearn.models.grouped_variables import GroupedVariables
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.models.model import Model
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import Schema
 
 ROOT = 0
 Literal = tuple[int, int]
@@ -38,7 +38,7 @@ class FeatureTree(Model):
     branch_start[f]:branch_start[f + 1]. An F-node may be the child of several A-nodes: then the
     tree is a feature graph.
 
-    variables : the variables that literals ask for values, and their binary columns.
+    schema : the variables that literals ask for states.
     literal_start : int64, shape (n_f + 1,). literal_var : int32. literal_value : uint8.
     branch_start : int64, shape (n_f + 1,). The first is 1.
     log_prob : float64, shape (n_a,). Logarithm of the probability of each A-node given those above
@@ -46,7 +46,6 @@ class FeatureTree(Model):
     fixed_start : int64, shape (n_a + 1,). fixed_var : int32. fixed_value : uint8. The variables
         that have one value left at an A-node and more above it.
     child_start : int64, shape (n_a + 1,). child : int32. F-nodes below each A-node.
-    names : names of the columns, or None.
 
     References
     ----------
@@ -58,7 +57,7 @@ class FeatureTree(Model):
     is_exact: ClassVar[bool] = True
     has_exact_likelihood: ClassVar[bool] = True
 
-    variables: GroupedVariables
+    schema: Schema
     literal_start: NDArray[np.int64]
     literal_var: NDArray[np.int32]
     literal_value: NDArray[np.uint8]
@@ -69,12 +68,6 @@ class FeatureTree(Model):
     fixed_value: NDArray[np.uint8]
     child_start: NDArray[np.int64]
     child: NDArray[np.int32]
-    names: tuple[str, ...] | None = None
-
-    @property
-    def n_vars(self) -> int:
-        """Number of binary columns."""
-        return self.variables.n_columns
 
     @property
     def n_f_nodes(self) -> int:
@@ -120,15 +113,15 @@ class FeatureTree(Model):
     def log_likelihood(self, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return log P(row) of each row in nats, shape (n_rows,).
 
-        rows : uint8, shape (n_rows, n_vars). A row that gives a group none of its values, or
-            several, has probability 0.
+        rows : uint8, shape (n_rows, n_columns). A row that gives a variable none of its states,
+            or several, has probability 0.
         """
         out = np.empty(len(rows))
         literals = (self.literal_start, self.literal_var, self.literal_value)
         fixed = (self.fixed_start, self.fixed_var, self.fixed_value)
         edges = (self.branch_start, self.child_start, self.child)
         stack = np.empty(max(len(self.child), 1), np.int32)
-        values = self.variables.values(rows)
+        values = self.schema.values(rows)
         log_likelihoods(values, literals, edges, fixed, self.log_prob, stack, out)
         return out
 
@@ -150,33 +143,32 @@ class FeatureTree(Model):
     def to_circuit(self) -> ArithmeticCircuit:
         """Return the circuit with a sum for each F-node and a product for each A-node.
 
-        Its size is linear in that of the tree, a value of a group counted once with all its
-        columns. Its parameters are the probabilities of the A-nodes, and its value of all states is
-        1.
+        Its size is linear in that of the tree. Its parameters are the probabilities of the A-nodes,
+        and its value of all states is 1.
         """
-        nodes = CircuitNodes(self.variables, 2 * self.n_vars + self.n_a_nodes)
+        nodes = CircuitNodes(self.schema, 2 * self.n_columns + self.n_a_nodes)
         sums = [0] * self.n_f_nodes
         for f in range(self.n_f_nodes - 1, -1, -1):
             products = []
             for a in self.branches(f):
-                parameter = 2 * self.n_vars + a - 1
-                fixed = [nodes.value(v, x) for v, x in self.fixed(a)]
+                parameter = 2 * self.n_columns + a - 1
+                several = ((v, x) for v, x in self.fixed(a) if self.schema.arity[v] > 1)
+                fixed = [nodes.value(v, x) for v, x in several]
                 below = [sums[c] for c in self.children(a)]
                 products.append(nodes.add(PRODUCT, [parameter, *fixed, *below]))
             sums[f] = nodes.add(SUM, products)
         nodes.add(PRODUCT, [sums[f] for f in self.children(ROOT)])
-        return ArithmeticCircuit(self.n_vars, *nodes.arrays(), self.log_prob[1:], names=self.names)
+        return ArithmeticCircuit(self.schema, *nodes.arrays(), self.log_prob[1:])
 
     def with_parameters(self, weight: NDArray[np.float64]) -> "FeatureTree":
         """Return the tree with other log-probabilities of its A-nodes but the root."""
         return replace(self, log_prob=np.concatenate([[0.0], weight]))
 
     def to_markov_network(self) -> MarkovNetwork:
-        """Return the Markov network over the binary columns, whose partition function is 1.
+        """Return the Markov network of the same distribution, whose partition function is 1.
 
         A negated conjunction of several literals is written as conjunctions that exclude each
-        other: not (a and b) is (not a) or (a and not b). Each has the weight of the leaf. Features
-        of weight minus infinity forbid that a group has none or several of its values.
+        other: not (a and b) is (not a) or (a and not b). Each has the weight of the leaf.
 
         Raises
         ------
@@ -186,24 +178,20 @@ class FeatureTree(Model):
         conjunctions: list[list[Literal]] = []
         weights: list[float] = []
         for leaf in leaf_features(self):
-            for expanded in _expand(self.variables, leaf):
+            for expanded in _expand(self.schema, leaf):
                 conjunctions.append(sorted(expanded.items()))
                 weights.append(leaf.weight)
                 if len(weights) > MAX_FEATURES:
                     raise InputError(
                         f"has more than {MAX_FEATURES:,} features.", where="feature tree"
                     )
-        for forbidden in self.variables.impossible():
-            conjunctions.append(forbidden)
-            weights.append(-float("inf"))
-        return markov_network(self.n_vars, features_of(conjunctions), weights, self.names)
+        return markov_network(self.schema, features_of(conjunctions), weights)
 
     def describe(self) -> dict[str, Any]:
         """Return what the model is: variables, nodes, lengths of features, size when merged."""
         length = np.diff(self.literal_start)[~self.is_table]
         return {
             "n_vars": self.n_vars,
-            "n_groups": len(self.variables.groups),
             "n_a_nodes": self.n_a_nodes,
             "n_f_nodes": int((~self.is_table).sum()),
             "n_leaves": self.n_leaves,
@@ -229,14 +217,10 @@ _DTYPE: dict[str, type] = {
 ARRAYS = tuple(_DTYPE)
 
 
-def feature_tree(
-    variables: GroupedVariables,
-    arrays: Mapping[str, NDArray],
-    names: tuple[str, ...] | None = None,
-) -> FeatureTree:
+def feature_tree(schema: Schema, arrays: Mapping[str, NDArray]) -> FeatureTree:
     """Return the tree of the arrays that `ARRAYS` names, with its dtypes and read-only."""
     own = {name: read_only(np.asarray(arrays[name], dtype)) for name, dtype in _DTYPE.items()}
-    return FeatureTree(variables, **own, names=names)
+    return FeatureTree(schema, **own)
 
 
 def merge_equal(tree: FeatureTree) -> FeatureTree:
@@ -282,7 +266,7 @@ def _select(tree: FeatureTree, kept: NDArray[np.int64]) -> FeatureTree:
         "child_start": child_start,
         "child": number[tree.child[child]],
     }
-    return feature_tree(tree.variables, arrays, tree.names)
+    return feature_tree(tree.schema, arrays)
 
 
 def _spans(start: NDArray[np.int64], index: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
@@ -333,12 +317,12 @@ def leaf_features(tree: FeatureTree) -> Iterator[LeafFeature]:
                     waiting.append((b, literals, (*negated, feature), weight))
 
 
-def _expand(variables: GroupedVariables, leaf: LeafFeature) -> Iterator[dict[int, int]]:
+def _expand(schema: Schema, leaf: LeafFeature) -> Iterator[dict[int, int]]:
     """Yield conjunctions over columns, as column: value, that together say what the leaf says."""
     own: dict[int, int] = {}
     for literal in leaf.literals:
-        own |= variables.implied(*literal)
-    negated = [[variables.column_literal(*lit) for lit in clause] for clause in leaf.negated]
+        own |= schema.implied(*literal)
+    negated = [[schema.literal(*lit) for lit in clause] for clause in leaf.negated]
     # Short ones first: they fix columns, which makes others true or shorter.
     waiting = [(own, sorted(negated, key=len))]
     while waiting:

@@ -1,14 +1,13 @@
 """Checks of the arrays of a model when it is constructed."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from mnlearn.runtime import names as variable_names
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
-
-# The names of the values 0 and 1 of each variable.
-States = tuple[tuple[str, str], ...]
+from mnlearn.variables.schema import Schema, binary_schema
 
 
 def set_array(owner: object, name: str, dtype: DTypeLike, shape: tuple[int | None, ...]) -> NDArray:
@@ -61,27 +60,30 @@ def check_spans(owner: object, start: NDArray, total: int) -> None:
         raise InputError(f"{type(owner).__name__}, start: expected positions from 0 to {total}.")
 
 
-def check_names(owner: object, names: tuple[str, ...] | None, n_vars: int) -> None:
-    """Raise InputError unless there are no names, or different printable ones of all variables."""
-    if names is None:
-        return
-    where = f"{type(owner).__name__}, names"
-    if len(names) != n_vars:
-        raise InputError(f"{where}: expected {n_vars}, got {len(names)}.")
-    variable_names.check_names(names, where)
+# In place of a schema: as many nameless variables as the arrays speak of, of the states 0 and 1.
+NAMELESS: Any = None
 
 
-def check_states(owner: object, states: "States | None", n_vars: int) -> None:
-    """Raise InputError unless there are no states, or two different ones of each variable.
+def set_schema(owner: object, schema: Schema | int | None, n_vars: int | None = None) -> None:
+    """Replace the field `schema` of a frozen dataclass by the schema of a model.
 
-    The states of a variable are the names of its values 0 and 1.
+    Parameters
+    ----------
+    owner : object
+        The new instance.
+    schema : Schema, int or None
+        A number, or None, stands for as many nameless variables of the states 0 and 1.
+    n_vars : int, optional
+        Number of variables that the arrays of the model speak of.
+
+    Raises
+    ------
+    InputError
+        The schema has another number of variables.
     """
-    if states is None:
-        return
-    where = f"{type(owner).__name__}, states"
-    if len(states) != n_vars:
-        raise InputError(f"{where}: expected those of {n_vars} variables, got {len(states)}.")
-    for own in states:
-        if len(own) != 2:
-            raise InputError(f"{where}: expected two for each variable, got {len(own)}.")
-        variable_names.check_names(own, where)
+    n_given = n_vars if schema is None else schema
+    found = n_given if isinstance(n_given, Schema) else binary_schema(n_given or 0)
+    if n_vars is not None and len(found) != n_vars:
+        where = f"{type(owner).__name__}, schema"
+        raise InputError(f"{where}: expected {n_vars} variables, got {len(found)}.")
+    object.__setattr__(owner, "schema", found)

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.fields import check_names, set_array
+from mnlearn.models.fields import NAMELESS, set_array, set_schema
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import Schema
 
 NO_PARENT = -1
 # How far the probabilities of a distribution may add up to something else than 1.
@@ -35,8 +36,8 @@ class HiddenTree(Model):
         P(Z_v = j | Z_parent = i) at [v, i, j]. All rows of the root are P(Z_root = j).
     emission : ndarray of float64, shape (n_vars, n_states)
         P(X_v = 1 | Z_v = j) at [v, j].
-    names : tuple of str, optional
-        Names of the observed variables.
+    schema : Schema
+        The observed variables; nameless ones of the states 0 and 1 if not given.
 
     References
     ----------
@@ -51,13 +52,14 @@ class HiddenTree(Model):
     parent: NDArray[np.int32]
     transition: NDArray[np.float64]
     emission: NDArray[np.float64]
-    names: tuple[str, ...] | None = None
+    schema: Schema = NAMELESS
 
     def __post_init__(self) -> None:
         parent = set_array(self, "parent", np.int32, (None,))
         if not len(parent):
             raise InputError("hidden tree: expected at least one variable.")
         n_vars = len(parent)
+        set_schema(self, self.schema, n_vars)
         emission = set_array(self, "emission", np.float64, (n_vars, None))
         n_states = emission.shape[1]
         if not n_states:
@@ -74,12 +76,6 @@ class HiddenTree(Model):
             raise InputError("hidden tree, parent: expected a tree with one root.")
         if (transition[self.order[0]] != transition[self.order[0], 0]).any():
             raise InputError("hidden tree, transition: expected equal rows at the root.")
-        check_names(self, self.names, n_vars)
-
-    @property
-    def n_vars(self) -> int:
-        """Number of observed variables."""
-        return len(self.parent)
 
     @property
     def n_states(self) -> int:
@@ -137,7 +133,7 @@ class HiddenTree(Model):
         emission[order] = p[: 2 * n * k].reshape(n, k, 2)[:, :, 1]
         transition[self.root] = p[2 * n * k : (2 * n + 1) * k]
         transition[order[1:]] = p[(2 * n + 1) * k :].reshape(n - 1, k, k)
-        return HiddenTree(self.parent, transition, emission, self.names)
+        return HiddenTree(self.parent, transition, emission, self.schema)
 
     def to_markov_network(self) -> Any:
         """Refuse: a tree of hidden variables has no features."""
@@ -215,12 +211,11 @@ class _Builder:
             products = self._add(_PRODUCT, pairs.reshape(-1, 2))
             message[v] = self._add(_SUM, products.reshape(rows.shape))
         return ArithmeticCircuit(
-            n,
+            tree.schema,
             np.concatenate(self._kinds),
             np.cumsum(np.concatenate([[0], *self._lengths])).astype(np.int64),
             np.concatenate(self._children),
             self._weight,
-            names=tree.names,
         )
 
     def _emission(self, v: int) -> NDArray[np.int64]:

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.circuit_nodes import PRODUCT, SUM, CircuitNodes
 from mnlearn.models.features import features_of
-from mnlearn.models.fields import check_names, check_spans, set_array
-from mnlearn.models.grouped_variables import NO_VALUE, GroupedVariables
+from mnlearn.models.fields import check_spans, set_array, set_schema
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.models.model import Model
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import NO_STATE, Schema
 
 NO_PARENT = -1
 # Tables of more cells than this in all are refused: no sample could fill them.
@@ -36,8 +36,8 @@ class JunctionTree(Model):
 
     Attributes
     ----------
-    variables : GroupedVariables
-        The variables and their binary columns.
+    schema : Schema
+        The variables.
     clique_start : ndarray of int64, shape (n_cliques + 1,)
         The variables of clique c are clique_var[clique_start[c]:clique_start[c + 1]].
     clique_var : ndarray of int32, shape (n_members,)
@@ -47,8 +47,6 @@ class JunctionTree(Model):
     log_prob : ndarray of float64, shape (n_cells,)
         log P(new variables | separator) in nats: a table for each clique, one after the other, with
         an axis for each variable of the clique, the last one changing fastest.
-    names : tuple of str, optional
-        Names of the columns.
 
     References
     ----------
@@ -60,34 +58,28 @@ class JunctionTree(Model):
     is_exact: ClassVar[bool] = True
     has_exact_likelihood: ClassVar[bool] = True
 
-    variables: GroupedVariables
+    schema: Schema
     clique_start: NDArray[np.int64]
     clique_var: NDArray[np.int32]
     parent: NDArray[np.int32]
     log_prob: NDArray[np.float64]
-    names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        set_schema(self, self.schema)
         start = set_array(self, "clique_start", np.int64, (None,))
         clique_var = set_array(self, "clique_var", np.int32, (None,))
         check_spans(self, start, len(clique_var))
         if (np.diff(start) < 1).any():
             raise InputError("junction tree: expected at least one variable in each clique.")
-        if ((clique_var < 0) | (clique_var >= len(self.variables))).any():
+        if ((clique_var < 0) | (clique_var >= len(self.schema))).any():
             raise InputError(
-                f"junction tree: expected variables 0 to {len(self.variables) - 1} in the cliques."
+                f"junction tree: expected variables 0 to {len(self.schema) - 1} in the cliques."
             )
         set_array(self, "parent", np.int32, (self.n_cliques,))
         _check_tree(self)
         log_prob = set_array(self, "log_prob", np.float64, (int(self.table_start[-1]),))
         if np.isnan(log_prob).any():
             raise InputError("junction tree: expected no NaN among the log-probabilities.")
-        check_names(self, self.names, self.n_vars)
-
-    @property
-    def n_vars(self) -> int:
-        """Number of binary columns."""
-        return self.variables.n_columns
 
     @property
     def n_cliques(self) -> int:
@@ -114,7 +106,7 @@ class JunctionTree(Model):
 
     def shape(self, c: int) -> tuple[int, ...]:
         """Return the numbers of values of the variables of clique `c`."""
-        return tuple(self.variables.arity[list(self.clique(c))].tolist())
+        return tuple(self.schema.arity[list(self.clique(c))].tolist())
 
     def table(self, c: int) -> NDArray[np.float64]:
         """Return log P(new variables | separator) of clique `c`, an axis for each variable."""
@@ -126,16 +118,16 @@ class JunctionTree(Model):
 
         Parameters
         ----------
-        rows : ndarray of uint8, shape (n_rows, n_vars)
-            A row that gives a group of columns none of its values, or several, has probability 0.
+        rows : ndarray of uint8, shape (n_rows, n_columns)
+            A row that gives a variable none of its states, or several, has probability 0.
 
         Returns
         -------
         ndarray of float64, shape (n_rows,)
             In nats.
         """
-        values = self.variables.values(rows)
-        impossible = (values == NO_VALUE).any(axis=1)
+        values = self.schema.values(rows)
+        impossible = (values == NO_STATE).any(axis=1)
         values[impossible] = 0
         out = np.zeros(len(rows))
         for c in range(self.n_cliques):
@@ -168,7 +160,7 @@ class JunctionTree(Model):
 
         It has a product for each cell of a table, and a sum over the new variables of a clique for
         each value of its separator. Its parameters are the log-probabilities of the tree, in their
-        order. If all variables have one column, they are also weights of features.
+        order. They are also weights of features.
         """
         return _Builder(self).circuit()
 
@@ -177,22 +169,16 @@ class JunctionTree(Model):
         return replace(self, log_prob=weight)
 
     def to_markov_network(self) -> MarkovNetwork:
-        """Return the Markov network over the binary columns, whose partition function is 1.
+        """Return the Markov network of the same distribution, whose partition function is 1.
 
         It has a feature for each cell of a table, with the log-probability of the cell as weight.
-        Features of weight minus infinity forbid that a group has none or several of its values.
         """
-        conjunctions = list(_conjunctions(self))
-        forbidden = list(self.variables.impossible())
-        weights = [*self.log_prob.tolist(), *[-float("inf")] * len(forbidden)]
-        features = features_of([*conjunctions, *forbidden])
-        return markov_network(self.n_vars, features, weights, self.names)
+        return markov_network(self.schema, features_of(_conjunctions(self)), self.log_prob)
 
     def describe(self) -> dict[str, Any]:
         """Return what the model is: variables, cliques, treewidth, cells of all tables."""
         return {
             "n_vars": self.n_vars,
-            "n_groups": len(self.variables.groups),
             "n_cliques": self.n_cliques,
             "treewidth": int(np.diff(self.clique_start).max()) - 1,
             "n_parameters": self.n_parameters,
@@ -223,8 +209,8 @@ def _check_tree(tree: JunctionTree) -> None:
         if len(old) == len(own):
             raise InputError(f"junction tree, clique {c}: expected a variable of its own.")
         seen.update(own)
-    if len(seen) < len(tree.variables):
-        missing = min(set(range(len(tree.variables))) - seen)
+    if len(seen) < len(tree.schema):
+        missing = min(set(range(len(tree.schema))) - seen)
         raise InputError(f"junction tree: variable {missing} is in no clique.")
 
 
@@ -234,7 +220,7 @@ def _conjunctions(tree: JunctionTree) -> Iterator[list[Literal]]:
         own = tree.clique(c)
         for cell in itertools.product(*map(range, tree.shape(c))):
             values = zip(own, cell, strict=True)
-            yield sorted(tree.variables.column_literal(v, x) for v, x in values)
+            yield sorted(tree.schema.literal(v, x) for v, x in values if tree.schema.arity[v] > 1)
 
 
 class _Builder:
@@ -242,7 +228,7 @@ class _Builder:
 
     def __init__(self, tree: JunctionTree) -> None:
         self._tree = tree
-        self._nodes = CircuitNodes(tree.variables, 2 * tree.n_vars + len(tree.log_prob))
+        self._nodes = CircuitNodes(tree.schema, 2 * tree.n_columns + len(tree.log_prob))
         # The sum of each clique for each joint value of its separator.
         self._messages: dict[tuple[int, tuple[int, ...]], int] = {}
 
@@ -257,13 +243,11 @@ class _Builder:
             (roots if above == NO_PARENT else below[above]).append(c)
         if len(roots) > 1:
             self._nodes.add(PRODUCT, [self._messages[c, ()] for c in roots])
-        plain = not tree.variables.groups
         return ArithmeticCircuit(
-            tree.n_vars,
+            tree.schema,
             *self._nodes.arrays(),
             tree.log_prob,
-            features_of(_conjunctions(tree)) if plain else None,
-            names=tree.names,
+            features_of(_conjunctions(tree)),
         )
 
     def _add_clique(self, c: int, below: list[int]) -> None:
@@ -272,10 +256,14 @@ class _Builder:
         own, common = tree.clique(c), tree.separator(c)
         handed = [(d, [own.index(v) for v in tree.separator(d)]) for d in below]
         terms: dict[tuple[int, ...], list[int]] = {}
-        parameter = 2 * tree.n_vars + int(tree.table_start[c])
+        parameter = 2 * tree.n_columns + int(tree.table_start[c])
         for cell in itertools.product(*map(range, tree.shape(c))):
             values = list(zip(own, cell, strict=True))
-            new = [self._nodes.value(v, x) for v, x in values if v not in common]
+            new = [
+                self._nodes.value(v, x)
+                for v, x in values
+                if v not in common and tree.schema.arity[v] > 1
+            ]
             messages = [self._messages[d, tuple(cell[k] for k in place)] for d, place in handed]
             given = tuple(x for v, x in values if v in common)
             product = self._nodes.add(PRODUCT, [parameter, *new, *messages])

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.models.features import FeatureSet, canonicalise
-from mnlearn.models.fields import check_names, set_array
+from mnlearn.models.fields import set_array, set_schema
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import Schema, binary_schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,27 +23,24 @@ class MarkovNetwork(Model):
 
     Attributes
     ----------
-    n_vars : int
-        Number of binary variables.
+    schema : Schema
+        The variables. A number stands for that many nameless ones of the states 0 and 1.
     features : FeatureSet
-        Distinct non-empty features in canonical order.
+        Distinct non-empty features in canonical order; their literals ask for values of columns.
     weight : ndarray of float64, shape (n_features,)
         Weights in nats; minus infinity forbids a feature.
-    names : tuple of str, optional
-        Names of the variables.
     """
 
     kind: ClassVar[str] = "markov_network"
     title: ClassVar[str] = "a Markov network"
 
-    n_vars: int
+    schema: Schema
     features: FeatureSet
     weight: NDArray[np.float64]
-    names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         set_array(self, "weight", np.float64, (len(self.features),))
-        check_names(self, self.names, self.n_vars)
+        set_schema(self, self.schema)
 
     @property
     def n_parameters(self) -> int:
@@ -62,7 +60,7 @@ class MarkovNetwork(Model):
 
         Parameters
         ----------
-        rows : ndarray of uint8, shape (n_rows, n_vars)
+        rows : ndarray of uint8, shape (n_rows, n_columns)
             Values 0 and 1.
 
         Returns
@@ -114,10 +112,9 @@ class MarkovNetwork(Model):
 
 
 def markov_network(
-    n_vars: int,
+    schema: Schema | int,
     features: FeatureSet,
     weight: NDArray | Sequence[float],
-    names: tuple[str, ...] | None = None,
 ) -> MarkovNetwork:
     """Return the network of some features; the weights of equal features are added up.
 
@@ -125,24 +122,24 @@ def markov_network(
 
     Parameters
     ----------
-    n_vars : int
-        Number of binary variables.
+    schema : Schema or int
+        The variables. A number stands for that many nameless ones of the states 0 and 1.
     features : FeatureSet
         In any order; may repeat.
     weight : array-like of float, shape (n_features,)
         In nats; may be infinite.
-    names : tuple of str, optional
-        Names of the variables.
 
     Raises
     ------
     InputError
-        A variable is out of range, a weight is not a number, or one feature has weights of both
+        A column is out of range, a weight is not a number, or one feature has weights of both
         infinities.
     """
+    schema = schema if isinstance(schema, Schema) else binary_schema(schema)
     weight = np.asarray(weight, np.float64)
-    if len(features.var) and not (features.var.min() >= 0 and features.var.max() < n_vars):
-        raise InputError(f"features: expected variables 0 to {n_vars - 1}.")
+    last = schema.n_columns - 1
+    if len(features.var) and not (features.var.min() >= 0 and features.var.max() <= last):
+        raise InputError(f"features: expected columns 0 to {last}.")
     if np.isnan(weight).any():
         raise InputError("features: a weight is not a number.")
     distinct, place = canonicalise(features)
@@ -153,4 +150,4 @@ def markov_network(
     if np.isnan(total).any():
         raise InputError("features: one feature has weights of both infinities.")
     proper = distinct.length > 0
-    return MarkovNetwork(n_vars, distinct.select(proper), total[proper], names)
+    return MarkovNetwork(schema, distinct.select(proper), total[proper])

@@ -28,7 +28,7 @@ def mixture_circuit(circuits: Sequence[ArithmeticCircuit], log_share: NDArray) -
     ArithmeticCircuit
         It has no features: it is no Markov network with one feature for each parameter.
     """
-    n_literals = 2 * circuits[0].n_vars
+    n_literals = 2 * circuits[0].n_columns
     n_parameters = [len(one.weight) for one in circuits]
     first_parameter = n_literals + np.cumsum([0, *n_parameters])
     first_share = int(first_parameter[-1])
@@ -50,10 +50,9 @@ def mixture_circuit(circuits: Sequence[ArithmeticCircuit], log_share: NDArray) -
     lengths = [np.diff(one.start) for one in circuits]
     n = len(circuits)
     return ArithmeticCircuit(
-        circuits[0].n_vars,
+        circuits[0].schema,
         np.concatenate([*inner, np.full(n, _PRODUCT), [_SUM]]).astype(np.uint8),
         np.cumsum(np.concatenate([[0], *lengths, np.full(n, 2), [n]])).astype(np.int64),
         np.concatenate(children).astype(np.int32),
         np.concatenate([*(c.weight for c in circuits), log_share]),
-        names=circuits[0].names,
     )

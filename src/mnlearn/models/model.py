@@ -6,13 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.runtime.errors import InputError
-
-if TYPE_CHECKING:
-    from mnlearn.models.fields import States
+from mnlearn.variables.schema import BINARY, Schema
 
 
 class Model:
-    """A model of binary variables. Each kind is a subclass, and `models.kinds` lists them.
+    """A model of discrete variables. Each kind is a subclass, and `models.kinds` lists them.
 
     Attributes
     ----------
@@ -26,12 +24,8 @@ class Model:
         Whether the model sums variables out exactly, in time that is linear in its size.
     has_exact_likelihood : bool
         Whether the log-likelihood is exact and cheap for every model of the kind.
-    n_vars : int
-        Number of binary variables.
-    names : tuple of str, optional
-        Names of the variables.
-    states : tuple of (str, str), optional
-        Names of the values 0 and 1 of each variable.
+    schema : Schema
+        The variables.
     """
 
     kind: ClassVar[str]
@@ -39,14 +33,9 @@ class Model:
     has_joint: ClassVar[bool] = True
     is_exact: ClassVar[bool] = False
     has_exact_likelihood: ClassVar[bool] = False
-    states: "States | None" = None
+    schema: Any
 
     if TYPE_CHECKING:
-        names: tuple[str, ...] | None
-
-        @property
-        def n_vars(self) -> int:
-            """Number of binary variables."""
 
         @property
         def n_parameters(self) -> int:
@@ -54,6 +43,34 @@ class Model:
 
         def describe(self) -> dict[str, Any]:
             """Return the sizes of the model."""
+
+    @property
+    def n_vars(self) -> int:
+        """Number of variables."""
+        return len(self.schema)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of indicator columns."""
+        schema: Schema = self.schema
+        return schema.n_columns
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """What each column says, None if the variables have no names."""
+        schema: Schema = self.schema
+        return schema.column_labels if schema.is_named else None
+
+    @property
+    def states(self) -> tuple[tuple[str, ...], ...] | None:
+        """What 0 and 1 in each column mean, None if the states of all variables are 0 and 1."""
+        schema: Schema = self.schema
+        if all(variable.states == BINARY for variable in schema):
+            return None
+        plain = ("0", "1")
+        return tuple(
+            v.texts if v.n_columns == 1 else plain for v in schema for _ in range(v.n_columns)
+        )
 
     def size(self) -> dict[str, float]:
         """Return the number of features or parameters that count, and the mean length if known."""

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.features import FeatureSet, feature_set
+from mnlearn.variables.schema import Schema, binary_schema
 
 NO_PARENT = -1
 
@@ -14,8 +15,7 @@ NO_PARENT = -1
 def tree_circuit(
     parent: NDArray[np.int64],
     log_prob: NDArray[np.float64],
-    n_vars: int,
-    names: tuple[str, ...] | None = None,
+    schema: Schema | int,
 ) -> ArithmeticCircuit:
     """Return the circuit of a rooted tree, linear in its size.
 
@@ -27,10 +27,8 @@ def tree_circuit(
     log_prob : ndarray of float64, shape (n_tree, 2, 2)
         log P(variable = x | parent = y) at [variable, y, x], in nats. The root has no parent; its
         log-probabilities are at [root, 0].
-    n_vars : int
-        Number of observed variables.
-    names : tuple of str, optional
-        Names of the observed variables.
+    schema : Schema or int
+        The observed variables, or their number.
 
     Returns
     -------
@@ -38,6 +36,8 @@ def tree_circuit(
         Its parameters are the conditional probabilities. It has features and targets only if all
         variables are observed.
     """
+    schema = schema if isinstance(schema, Schema) else binary_schema(schema)
+    n_vars = len(schema)
     parent = np.asarray(parent, np.int64)
     n_tree = len(parent)
     # A parameter for each value of a variable and of its parent; a root has no parent.
@@ -47,14 +47,13 @@ def tree_circuit(
     layout = _lay_out(parent, n_vars, n_parameters)
     observed = n_tree == n_vars
     return ArithmeticCircuit(
-        n_vars,
+        schema,
         layout.is_sum,
         layout.start,
         _children(parent, n_vars, layout),
         np.asarray(log_prob, np.float64)[used],
         _conjunctions(parent, used) if observed else None,
         np.repeat(np.arange(n_tree, dtype=np.int32), used.sum(axis=(1, 2))) if observed else None,
-        names,
     )
 
 

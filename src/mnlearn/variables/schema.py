@@ -1,6 +1,6 @@
 """Variables with states, and the indicator columns that kernels see in their place."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, overload
@@ -235,6 +235,10 @@ class Schema(Sequence[Variable]):
         if len(columns) == 1:
             return {columns[0]: state}
         return {c: int(k == state) for k, c in enumerate(columns)}
+
+    def select(self, numbers: Iterable[int]) -> "Schema":
+        """Return some of the variables, in the order of their numbers."""
+        return Schema(tuple(self.variables[v] for v in numbers), self.is_named)
 
     def rename(self, names: Sequence[str] | None) -> "Schema":
         """Return the same variables with other names, or with none.

@@ -116,6 +116,6 @@ def _split(
     }
     groups = spans if grouped else ()
     return {
-        split: Dataset.from_arrays(part, names=names, groups=groups)
+        split: Dataset.from_arrays(part, names=names).with_groups(groups)
         for split, part in parts.items()
     }

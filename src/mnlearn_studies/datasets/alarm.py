@@ -81,7 +81,7 @@ def _split(
 ) -> Mapping[str, Dataset]:
     return {
         split: Dataset.from_arrays(
-            np.concatenate([rows[a:b] for a, b in spans]), names=names, groups=groups
-        )
+            np.concatenate([rows[a:b] for a, b in spans]), names=names
+        ).with_groups(groups)
         for split, spans in _PARTS.items()
     }

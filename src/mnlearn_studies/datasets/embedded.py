@@ -13,6 +13,7 @@ from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream
+from mnlearn.variables.schema import binary_schema
 
 DIGIT_FRACTIONS = (0.7, 0.1, 0.2)
 # Half of the 16 grey levels.
@@ -162,11 +163,11 @@ def _build_grid(rng: np.random.Generator) -> MarkovNetwork:
     np.add.at(atom, np.array(edges), -2 * coupling[:, None])
     conjunctions: list[list[tuple[int, int]]] = [[(v, 1)] for v in range(position.size)]
     conjunctions += [[(u, 1), (v, 1)] for u, v in edges]
+    names = [f"spin_{r}_{c}" for r in range(GRID_SIDE) for c in range(GRID_SIDE)]
     return markov_network(
-        position.size,
+        binary_schema(position.size, names),
         features_of(conjunctions),
         np.concatenate([atom, 4 * coupling]),
-        tuple(f"spin_{r}_{c}" for r in range(GRID_SIDE) for c in range(GRID_SIDE)),
     )
 
 
@@ -184,10 +185,9 @@ def _build_triples(rng: np.random.Generator) -> MarkovNetwork:
             [(first, value[first]), (first + 1, value[first + 1]), (last, 1 - value[last])]
         )
     return markov_network(
-        N_TRIPLE_VARS,
+        binary_schema(N_TRIPLE_VARS, [f"x{v + 1}" for v in range(N_TRIPLE_VARS)]),
         features_of(conjunctions),
         rng.uniform(1.5, 2.5, len(conjunctions)),
-        tuple(f"x{v + 1}" for v in range(N_TRIPLE_VARS)),
     )
 
 

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from mnlearn.models.grouped_variables import grouped_variables
 
 from made_random import random_data
 from mnlearn.data.dataset import merge_rows
@@ -18,7 +19,6 @@ from mnlearn.learning.junction_trees.search import (
 from mnlearn.learning.learner import Task
 from mnlearn.methods.chow_liu import ChowLiu
 from mnlearn.methods.junction_tree import JunctionTree
-from mnlearn.models.grouped_variables import grouped_variables
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.any_model import ll

@@ -1,10 +1,10 @@
 """Trees put together from F-nodes and tables that are found in any order."""
 
 import numpy as np
+from mnlearn.models.grouped_variables import grouped_variables
 
 from mnlearn.learning.lem.growth import Draft
 from mnlearn.models.feature_tree import ROOT
-from mnlearn.models.grouped_variables import grouped_variables
 
 
 def test_what_is_fixed_later_stays_at_its_a_node():

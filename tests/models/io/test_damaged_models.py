@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from mnlearn.models.grouped_variables import grouped_variables
 
 from made_hidden_trees import random_hidden_tree
 from made_models import ISING, TREES, log_prob_of, trees_of
@@ -11,7 +12,6 @@ from made_random import random_network
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.models.bayesian_network import bayesian_network
 from mnlearn.models.feature_tree import ARRAYS, FeatureTree, feature_tree
-from mnlearn.models.grouped_variables import grouped_variables
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.runtime.arrays import read_arrays, write_arrays

@@ -7,11 +7,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from mnlearn.models.exclusive_columns import exclusive_columns
 
 import mnlearn as mn
 from command import succeed
 from made_feature_trees import learned_twice
-from mnlearn.models.exclusive_columns import exclusive_columns
 from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.models.markov_network import markov_network

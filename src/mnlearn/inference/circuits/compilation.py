@@ -118,7 +118,7 @@ def compile_network(model: Model, max_edges: int = MAX_EDGES) -> ArithmeticCircu
         # Parents come before children, so the last variable of a conjunction is that of the CPD.
         latest = np.maximum.reduceat(rank[circuit.features.var], circuit.features.start[:-1])
         target = model.order[latest].astype(np.int32)
-        return replace(circuit, target=target, states=model.states)
+        return replace(circuit, target=target)
     if np.isposinf(network.weight).any():
         raise InputError("circuit: a network with weights of plus infinity cannot be compiled.")
     features = [network.features.literals(k) for k in range(len(network.features))]
@@ -298,13 +298,12 @@ class _Builder:
             child_of += below
             start.append(len(child_of))
         return ArithmeticCircuit(
-            network.n_vars,
+            network.schema,
             np.array(is_sum, np.uint8),
             np.array(start, np.int64),
             np.array(child_of, np.int32),
             network.weight,
             network.features,
-            names=network.names,
         )
 
 

@@ -293,13 +293,11 @@ def condition(circuit: ArithmeticCircuit, evidence: NDArray[np.uint8]) -> Arithm
         is_sum, n_inner, n_edges = np.zeros(1, np.uint8), 1, 1
         start[1], child[0] = 1, place[root]
     return ArithmeticCircuit(
-        circuit.n_vars,
+        circuit.schema,
         is_sum,
         start[: n_inner + 1],
         child[:n_edges],
         circuit.weight[kept],
-        names=circuit.names,
-        states=circuit.states,
     )
 
 

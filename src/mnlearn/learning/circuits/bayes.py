@@ -159,7 +159,7 @@ class BayesGrowth:
         self.parameters = list(state["parameters"])
         self._leads_to = state["leads_to"].copy()
         self.log_likelihood = float(state["log_likelihood"])
-        self.circuit = circuit_of_arrays(self.circuit.n_vars, state)
+        self.circuit = circuit_of_arrays(self.circuit.schema, state)
         self._split_edges = None
 
     def model(self) -> ArithmeticCircuit:
@@ -174,8 +174,8 @@ class BayesGrowth:
                 target_of[parameter] = target
         circuit = self.circuit
         return ArithmeticCircuit(
-            circuit.n_vars, circuit.is_sum, circuit.start, circuit.child, circuit.weight,
-            features_of(conjunctions), read_only(target_of), self.counts.data.names,
+            self.counts.data.schema, circuit.is_sum, circuit.start, circuit.child, circuit.weight,
+            features_of(conjunctions), read_only(target_of),
         )  # fmt: skip
 
 

@@ -228,7 +228,7 @@ class MarkovGrowth:
         self._slot = np.full(len(self.literals), -1)
         self.n_satisfied = state["n_satisfied"]
         self.objective = float(state["objective"])
-        self.circuit = circuit_of_arrays(self.circuit.n_vars, state)
+        self.circuit = circuit_of_arrays(self.circuit.schema, state)
         self._evaluator = Evaluator(self.circuit, atomic=True)
         self._split_edges = None
         self._log_z = self._evaluator.expectations(self.circuit.weight)[0]
@@ -240,8 +240,8 @@ class MarkovGrowth:
         self._learn(before[0], decrease, _FINAL_ITERATIONS, _FINAL_WINDOW)
         features = features_of(sorted(literals) for literals in self.literals)
         learned = ArithmeticCircuit(
-            self.circuit.n_vars, self.circuit.is_sum, self.circuit.start, self.circuit.child,
-            self.circuit.weight, features, names=self.counts.data.names,
+            self.counts.data.schema, self.circuit.is_sum, self.circuit.start, self.circuit.child,
+            self.circuit.weight, features,
         )  # fmt: skip
         # Further growth must not depend on whether this model was asked for.
         self.circuit = self.circuit.with_parameters(before[0])

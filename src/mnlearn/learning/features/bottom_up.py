@@ -111,7 +111,7 @@ def search_bottom_up(
     atoms = atomic_features(data.n_vars)
     record: list[tuple[int, float]] = []
     fitted = fit_weights(arrange_packed(atoms, data, threads), penalty, screen=True)
-    network, objective = MarkovNetwork(data.n_vars, atoms, fitted.weight), fitted.objective
+    network, objective = MarkovNetwork(data.schema, atoms, fitted.weight), fitted.objective
     for _ in range(max_passes):
         theta = conditional_log_odds(network, data, threads)
         examples = Examples(rows, data.weight, theta.T.copy())
@@ -163,7 +163,7 @@ def _learn_weights(
     likelihood = arrange_packed(features, data, threads)
     fitted = fit_weights(likelihood, penalty, start=start, screen=True)
     candidates.weight[found] = fitted.weight[place]
-    return MarkovNetwork(data.n_vars, features, fitted.weight), fitted.objective
+    return MarkovNetwork(data.schema, features, fitted.weight), fitted.objective
 
 
 def _network_features(

@@ -19,6 +19,7 @@ from mnlearn.models.features import FeatureSet, canonicalise, feature_set
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.threads import map_ranges
+from mnlearn.variables.schema import Schema
 
 Masks = NDArray[np.uint64]
 
@@ -184,7 +185,7 @@ class PseudoLikelihoodGains:
 
     def _use(self, pool: PairCandidates, weight: Vector) -> None:
         self.weight = weight
-        network = mask_network(pool.features, weight, self.data.n_vars)
+        network = mask_network(pool.features, weight, self.data.schema)
         odds = conditional_log_odds(network, self.data, self.threads)
         self._theta = np.ascontiguousarray(odds.T)
 
@@ -284,12 +285,12 @@ def likelihood_gains(
     return weight, gain
 
 
-def mask_network(features: Masks, weight: Vector, n_vars: int) -> MarkovNetwork:
+def mask_network(features: Masks, weight: Vector, schema: Schema) -> MarkovNetwork:
     """Return the network of conjunctions given by bit masks."""
-    canonical, place = canonicalise(mask_features(features, n_vars))
+    canonical, place = canonicalise(mask_features(features, schema.n_columns))
     ordered = np.empty(len(weight))
     ordered[place] = weight
-    return MarkovNetwork(n_vars, canonical, ordered)
+    return MarkovNetwork(schema, canonical, ordered)
 
 
 def pack_columns(rows: NDArray[np.uint8]) -> NDArray[np.uint64]:

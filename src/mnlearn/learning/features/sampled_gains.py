@@ -133,7 +133,7 @@ class SampledGains:
         self.refit(pool, self.weight)
 
     def _draw(self, pool: PairCandidates) -> None:
-        network = mask_network(pool.features, self.weight, self.data.n_vars)
+        network = mask_network(pool.features, self.weight, self.data.schema)
         seed = stream_seed(self.seed, "della_pietra", str(self._n_draws))
         states = advance_chains(network, self._states, self.n_sweeps, seed, threads=self.threads)
         self._n_draws += 1

@@ -86,7 +86,7 @@ def start_tree(data: Dataset, n_states: int, start: str, rng: np.random.Generato
         transition, emission = _tables_of_clusters(data, n_states, rng, parent)
     root = parent == NO_PARENT
     transition[root] = transition[root][:, :1]
-    return HiddenTree(parent, transition, emission, data.names)
+    return HiddenTree(parent, transition, emission, data.schema)
 
 
 def _random_tables(

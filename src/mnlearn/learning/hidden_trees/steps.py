@@ -283,7 +283,7 @@ def maximise(tree: HiddenTree, counts: Counts, n_examples: float, penalty: Penal
     for v in range(tree.n_vars):
         transition[v] = _shares(_smooth(tree, counts, v, penalty), tree.transition[v])
     emission = _shares(leaf, np.stack([1.0 - tree.emission, tree.emission], axis=2))[:, :, 1]
-    return HiddenTree(tree.parent, transition, emission, tree.names)
+    return HiddenTree(tree.parent, transition, emission, tree.schema)
 
 
 def _smooth(tree: HiddenTree, counts: Counts, v: int, penalty: Penalty) -> Array:
@@ -323,4 +323,4 @@ def _with_entropy(
         transition[v] = given
         below[above] += given @ below[v]
         below[above] -= (given * np.log(np.maximum(given, 1e-300))).sum(axis=1)
-    return HiddenTree(tree.parent, transition, emission, tree.names)
+    return HiddenTree(tree.parent, transition, emission, tree.schema)

@@ -175,9 +175,9 @@ def _common_variables(
             f"{worst} of {groups[worst].n_examples:g} rows lacks most, {rare[worst].sum()} of them."
         )
     kept = np.flatnonzero(~left_out)
-    names = tuple(labels[v] for v in kept)
+    schema = first.schema.select(kept.tolist()).rename([labels[v] for v in kept])
     return tuple(labels[v] for v in np.flatnonzero(left_out)), {
-        name: merge_rows(data.rows[data.row_of][:, kept], names=names)
+        name: merge_rows(data.rows[data.row_of][:, kept], schema=schema)
         for name, data in groups.items()
     }
 

@@ -231,7 +231,7 @@ def estimate(
         at_end=read_only(at_end),
         dropped=read_only(dropped),
         frequency=read_only(data.frequency),
-        names=data.names,
+        schema=data.schema,
     )
 
 

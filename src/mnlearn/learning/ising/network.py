@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from mnlearn.learning.neighbourhoods import build_pair_features
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.names import labels_of
+from mnlearn.variables.schema import Schema, binary_schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +42,7 @@ class IsingNetwork:
         edges, its threshold is that of its frequency, and its penalty and EBIC are NaN.
     frequency : float64 array of shape (n_vars,)
         Share of the examples in which each variable is 1.
-    names : tuple of str, or None
+    schema : Schema, optional
         Names of the variables.
     """
 
@@ -54,12 +54,12 @@ class IsingNetwork:
     at_end: NDArray[np.bool_]
     dropped: NDArray[np.bool_]
     frequency: NDArray[np.float64]
-    names: tuple[str, ...] | None = None
+    schema: Schema | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Names of the variables; V0, V1, ... if they have none."""
-        return labels_of(self.names, len(self.threshold))
+        return (self.schema or binary_schema(len(self.threshold))).names
 
     @property
     def dropped_labels(self) -> list[str]:
@@ -86,7 +86,7 @@ class IsingNetwork:
         """Return the network with features X_v = 1 and, for every edge, X_u = 1 and X_v = 1."""
         n_vars, edges = len(self.threshold), self.edges()
         weight = np.concatenate([self.threshold, self.weight[tuple(edges.T)]])
-        return markov_network(n_vars, build_pair_features(n_vars, edges), weight, self.names)
+        return markov_network(self.schema or n_vars, build_pair_features(n_vars, edges), weight)
 
     def edges_frame(
         self, stability: "EdgeStability | None" = None, coding: str = "0/1"

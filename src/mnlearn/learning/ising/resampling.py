@@ -169,7 +169,7 @@ def draw_rows(count: NDArray[np.int64], n: int, rng: np.random.Generator) -> NDA
 def select_rows(data: Dataset, count: NDArray[np.int64]) -> Dataset:
     """Return the dataset in which each row of `data` occurs so many times."""
     kept = np.flatnonzero(count)
-    return merge_rows(data.rows[kept], count[kept].astype(np.float64), data.names)
+    return merge_rows(data.rows[kept], count[kept].astype(np.float64), data.schema)
 
 
 def map_resamples(learn: Callable[[int], T], n_resamples: int, label: str, threads: int) -> list[T]:

@@ -70,7 +70,7 @@ def subset_entropies(examples: Examples, largest: int) -> SubsetEntropies:
     if examples.is_binary and not examples.data.is_weighted:
         _fill_by_columns(examples, binom, start, parts)
     else:
-        arity = examples.variables.arity
+        arity = examples.schema.arity
         for m in range(1, largest + 1):
             entropy_kernels.value_entropies(examples.values, examples.weight, arity, m, parts[m])
     return SubsetEntropies(n, value, start, binom)

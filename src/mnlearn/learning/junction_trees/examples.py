@@ -1,6 +1,5 @@
 """The examples that a junction tree is learned from, and the parameters of its cliques."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,9 +7,9 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.junction_trees.entropies import count_joint, entropies_with
-from mnlearn.models.grouped_variables import NO_VALUE, GroupedVariables, grouped_variables
 from mnlearn.models.junction_tree import JunctionTree, shared
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import Schema
 
 Clique = tuple[int, ...]
 # Variables with more joint values than this are not counted together.
@@ -32,12 +31,12 @@ class Cliques:
 class Examples:
     """Distinct rows of values with their weights.
 
-    data : what the values come from. variables : which columns are one variable.
+    data : what the values come from. schema : its variables.
     values : uint8, shape (n_variables, n_rows). weight : float64, shape (n_rows,).
     """
 
     data: Dataset
-    variables: GroupedVariables
+    schema: Schema
     values: NDArray[np.uint8]
     weight: NDArray[np.float64]
 
@@ -47,11 +46,11 @@ class Examples:
     @property
     def is_binary(self) -> bool:
         """Whether each variable is one column."""
-        return not self.variables.groups
+        return self.schema.is_binary
 
     def check_joint_values(self, m: int) -> None:
         """Raise InputError if some m variables have too many joint values to count them."""
-        most = np.sort(self.variables.arity.astype(np.float64))[::-1][:m].prod()
+        most = np.sort(self.schema.arity.astype(np.float64))[::-1][:m].prod()
         if most > MAX_VALUES:
             raise InputError(
                 f"junction tree: {m} variables have up to {most:,.0f} joint values, more than "
@@ -62,7 +61,7 @@ class Examples:
         """Return the entropy of some variables together with each of the others, in nats."""
         out = np.empty(len(others))
         own = np.array(members, np.int64)
-        entropies_with(self.values, self.weight, self.variables.arity, own, others, out)
+        entropies_with(self.values, self.weight, self.schema.arity, own, others, out)
         return out
 
     def entropy(self, members: Clique) -> float:
@@ -81,9 +80,9 @@ class Examples:
         for c, own in enumerate(cliques.members):
             above = cliques.parent[c]
             common = shared(own, cliques.members[above]) if above >= 0 else ()
-            shape = tuple(self.variables.arity[list(own)].tolist())
+            shape = tuple(self.schema.arity[list(own)].tolist())
             cells = np.zeros(int(np.prod(shape)))
-            arity = self.variables.arity
+            arity = self.schema.arity
             count_joint(self.values, self.weight, np.array(own, np.int64), arity, cells)
             new = tuple(k for k, v in enumerate(own) if v not in common)
             joint = cells.reshape(shape) + pseudocount
@@ -92,37 +91,21 @@ class Examples:
             with np.errstate(divide="ignore"):
                 tables.append(np.log(joint / joint.sum(axis=new, keepdims=True)).ravel())
         return JunctionTree(
-            self.variables,
+            self.schema,
             np.cumsum([0, *map(len, cliques.members)]),
             np.concatenate([np.array(own, np.int32) for own in cliques.members]),
             np.array(cliques.parent, np.int32),
             np.concatenate(tables),
-            self.data.names,
         )
 
 
-def examples_of(train: Dataset, groups: Sequence[Sequence[int]] | None = None) -> Examples:
-    """Return the examples of a dataset, some columns grouped.
+def examples_of(train: Dataset) -> Examples:
+    """Return the examples of a dataset.
 
     Parameters
     ----------
     train : Dataset
         The training data.
-    groups : sequence of sequence of int
-        Columns of each variable with more than two values; exactly one is 1 in each row. Those of
-        the data if not given.
-
-    Raises
-    ------
-    InputError
-        A row gives a group no value, or several.
     """
-    variables = grouped_variables(train.n_vars, train.groups if groups is None else groups)
-    values = variables.values(train.rows)
-    wrong = np.argwhere(values == NO_VALUE)
-    if len(wrong):
-        i, v = wrong[0]
-        columns = ", ".join(str(c + 1) for c in variables.columns(int(v)))
-        given = int(np.flatnonzero(train.row_of == i)[0]) + 1
-        raise InputError(f"data, row {given}: expected exactly one 1 in the columns {columns}.")
-    return Examples(train, variables, np.ascontiguousarray(values.T), train.weight)
+    values = np.ascontiguousarray(train.schema.values(train.rows).T)
+    return Examples(train, train.schema, values, train.weight)

@@ -5,7 +5,6 @@ variables move to other cliques while the likelihood rises.
 """
 
 import itertools
-from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
 from typing import Any
 
@@ -215,22 +214,12 @@ class TreeSearch:
     ----------
     train : Dataset
         The training data.
-    groups : sequence of sequence of int
-        Columns of each variable with more than two values; exactly one is 1 in each row. Those of
-        the data if not given.
     threads : int
         Number of threads; the result does not depend on it.
-
-    Raises
-    ------
-    InputError
-        A row gives a group no value, or several.
     """
 
-    def __init__(
-        self, train: Dataset, groups: Sequence[Sequence[int]] | None = None, threads: int = 1
-    ) -> None:
-        self.examples = examples_of(train, groups)
+    def __init__(self, train: Dataset, threads: int = 1) -> None:
+        self.examples = examples_of(train)
         self._threads = threads
         self._separators: dict[tuple[int, int], Separators] = {}
         self._found: dict[tuple[Any, ...], Found] = {}
@@ -273,7 +262,6 @@ def learn_junction_tree(
     train: Dataset,
     settings: SearchSettings,
     pseudocount: float = 1.0,
-    groups: Sequence[Sequence[int]] | None = None,
 ) -> JunctionTree:
     """Return the junction tree of the training data.
 
@@ -285,14 +273,11 @@ def learn_junction_tree(
         How the cliques are found.
     pseudocount : float
         Added to each cell of the table of each clique.
-    groups : sequence of sequence of int
-        Columns of each variable with more than two values; exactly one is 1 in each row. Those of
-        the data if not given.
 
     Raises
     ------
     InputError
-        A row gives a group no value, or several; or there are too many sets of variables.
+        There are too many sets of variables.
     """
-    search = TreeSearch(train, groups)
+    search = TreeSearch(train)
     return search.examples.fit(search.find(settings).cliques, pseudocount)

@@ -12,6 +12,7 @@ from mnlearn.inference.circuits.exact import expected_counts
 from mnlearn.kernels.circuits.evaluation import LOG_ZERO
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
+from mnlearn.variables.schema import Schema
 
 Array = NDArray[np.float64]
 
@@ -186,10 +187,10 @@ class LatentTree:
             out.setdefault(v, []).append(u)
         return out
 
-    def circuit(self, names: tuple[str, ...] | None = None) -> ArithmeticCircuit:
+    def circuit(self, schema: Schema | None = None) -> ArithmeticCircuit:
         """Return the circuit of the observed variables."""
         parent, log_prob, _ = root_tree(self)
-        return tree_circuit(parent, log_prob, self.n_vars, names)
+        return tree_circuit(parent, log_prob, schema or self.n_vars)
 
 
 def root_tree(tree: LatentTree) -> tuple[NDArray[np.int64], NDArray[np.float64], list[int]]:

@@ -23,8 +23,8 @@ from mnlearn.learning.lem.parts import (
 )
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.feature_tree import ROOT, FeatureTree, feature_tree
-from mnlearn.models.grouped_variables import NO_VALUE, GroupedVariables, grouped_variables
 from mnlearn.runtime.errors import DATA, InputError
+from mnlearn.variables.schema import Schema
 
 SEARCHES = ("greedy", "exhaustive")
 SIDE_SCORES = ("joint", "sum")
@@ -143,7 +143,7 @@ class Draft:
         """Fix more variables at an A-node."""
         self._fixed_later += ((above, literal) for literal in literals)
 
-    def tree(self, variables: GroupedVariables, names: tuple[str, ...] | None) -> FeatureTree:
+    def tree(self, schema: Schema) -> FeatureTree:
         """Return the tree."""
         literals = np.array(self._literals, np.int64).reshape(-1, 2)
         n_fixed = np.array(self._fixed_length)
@@ -172,32 +172,22 @@ class Draft:
             ),
             "child": np.argsort(above, kind="stable"),
         }
-        return feature_tree(variables, arrays, names)
+        return feature_tree(schema, arrays)
 
 
-def learn_feature_tree(
-    train: Dataset, settings: LemSettings, groups: Sequence[Sequence[int]] | None = None
-) -> FeatureTree:
+def learn_feature_tree(train: Dataset, settings: LemSettings) -> FeatureTree:
     """Return the feature tree that LEM learns.
-
-    groups : columns of each variable that has several, in the order of its values; exactly one is
-        1 in each row. The groups of the data if not given.
 
     Raises
     ------
     InputError
-        A row gives a group no value, or several; or the examples carry weights other than 1.
+        The examples carry weights other than 1.
     """
-    variables = grouped_variables(train.n_vars, train.groups if groups is None else groups)
-    values = variables.values(_examples(train))
-    wrong = np.argwhere(values == NO_VALUE)
-    if len(wrong):
-        i, v = wrong[0]
-        columns = ", ".join(str(c + 1) for c in variables.columns(int(v)))
-        raise InputError(f"expected exactly one 1 in the columns {columns}.", where=DATA, row=i + 1)
-    growth = _Growth(np.ascontiguousarray(values.T), variables.arity, settings)
+    schema = train.schema
+    values = schema.values(_examples(train))
+    growth = _Growth(np.ascontiguousarray(values.T), schema.arity, settings)
     growth.grow()
-    return growth.draft.tree(variables, train.names)
+    return growth.draft.tree(schema)
 
 
 def _examples(train: Dataset) -> NDArray[np.uint8]:

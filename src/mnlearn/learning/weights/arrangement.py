@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.domains import domains_of
 from mnlearn.learning.grid_order import Latest, Path
 from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
 from mnlearn.learning.parameters import parameter
@@ -26,7 +25,6 @@ from mnlearn.learning.weights.packed_likelihood import (
     arrange_rewritten,
 )
 from mnlearn.learning.weights.tree_likelihood import arrange_trees, count_touches
-from mnlearn.models.exclusive_columns import exclusive_columns
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.tree_features import TreeFeatures
@@ -156,7 +154,7 @@ class ArrangedFeatures:
 
     def _network(self, weight: NDArray[np.float64]) -> MarkovNetwork:
         train = self.task.train
-        return MarkovNetwork(train.n_vars, self.features, weight, train.names)
+        return MarkovNetwork(train.schema, self.features, weight)
 
     def _score(self, weight: NDArray[np.float64]) -> float:
         assert self.task.criterion is not None
@@ -299,14 +297,9 @@ def learn_weights(
         The network has variables of several columns, which exclude each other. Each of the columns
         follows from the others, so that pseudo-likelihood learns nothing else.
     """
-    named = [domain.columns for domain in domains_of(network).values()]
-    several = [
-        columns
-        for columns in exclusive_columns(network, least=2)
-        if len(columns) > 2 or columns in named
-    ]
+    several = network.schema.several
     if several:
-        names = labels_of(network.names, network.n_vars)
+        names = labels_of(network.names, network.n_columns)
         listed = ", ".join(names[v] for v in several[0])
         raise InputError(
             f"network: the columns {listed} are states of one variable; pseudo-likelihood, which "
@@ -321,4 +314,4 @@ def learn_weights(
         max_iterations=max_iterations,
         screen=True,
     )
-    return MarkovNetwork(network.n_vars, network.features, found.weight, network.names), found
+    return MarkovNetwork(network.schema, network.features, found.weight), found

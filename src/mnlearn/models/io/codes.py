@@ -13,6 +13,7 @@ from mnlearn.models.io.native import write_npz
 from mnlearn.models.model import Model
 from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import Schema, Variable
 
 _ARRAY = "codes"
 # Files that have names of the states of variables, and the models that they hold.
@@ -35,7 +36,9 @@ def save_with_codes(model: Model, path: Path | str, codes: Codes | None) -> None
     if codes is not None and suffix == ".ac" and model.is_exact:
         model = model.to_circuit()
     if codes is not None and suffix in _NAMED and isinstance(model, _Named) and not model.states:
-        model = replace(model, states=codes)
+        own = zip(model.schema, codes, strict=True)
+        variables = tuple(Variable(v.name, pair) for v, pair in own)
+        model = replace(model, schema=Schema(variables, model.schema.is_named))
     save_model(model, path)
 
 

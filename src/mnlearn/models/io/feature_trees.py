@@ -8,14 +8,12 @@ from numpy.typing import NDArray
 
 from mnlearn.models.feature_tree import ARRAYS, FeatureTree, feature_tree
 from mnlearn.models.io.checks import (
-    GROUP_DTYPE,
     check_dtypes,
     check_starts,
     damaged,
-    group_arrays,
-    variables_of_arrays,
 )
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import Schema
 
 # The dtypes of the file, which do not depend on the machine.
 _DTYPE = {
@@ -24,19 +22,15 @@ _DTYPE = {
     **{f"{name}_value": "|u1" for name in ("literal", "fixed")},
     "child": "<i4",
     "log_prob": "<f8",
-    **GROUP_DTYPE,
 }
 
 
 def arrays_of_tree(tree: FeatureTree) -> dict[str, NDArray]:
-    """Return the arrays of a tree by name; its groups are the variables with several columns."""
-    arrays = {name: getattr(tree, name) for name in ARRAYS} | group_arrays(tree.variables)
-    return {name: np.ascontiguousarray(array, _DTYPE[name]) for name, array in arrays.items()}
+    """Return the arrays of a tree by name."""
+    return {name: np.ascontiguousarray(getattr(tree, name), _DTYPE[name]) for name in ARRAYS}
 
 
-def tree_of_arrays(
-    path: Path | str, arrays: Mapping[str, NDArray], n_vars: int, names: tuple[str, ...] | None
-) -> FeatureTree:
+def tree_of_arrays(path: Path | str, arrays: Mapping[str, NDArray], schema: Schema) -> FeatureTree:
     """Return the tree of a file.
 
     Raises
@@ -45,8 +39,7 @@ def tree_of_arrays(
         An array is missing, or the arrays do not fit together.
     """
     check_dtypes(path, arrays, _DTYPE)
-    variables = variables_of_arrays(path, arrays, n_vars)
-    tree = feature_tree(variables, arrays, names)
+    tree = feature_tree(schema, arrays)
     _check_tree(path, tree)
     try:
         # Every variable is fixed on every way down, and no two children share one.
@@ -72,9 +65,9 @@ def _check_tree(path: Path | str, tree: FeatureTree) -> None:
         ("literal", tree.literal_var, tree.literal_value),
         ("fixed", tree.fixed_var, tree.fixed_value),
     ):
-        if ((var < 0) | (var >= len(tree.variables))).any():
+        if ((var < 0) | (var >= len(tree.schema))).any():
             raise damaged(path, f"{name}_var")
-        if len(value) != len(var) or (value >= tree.variables.arity[var]).any():
+        if len(value) != len(var) or (value >= tree.schema.arity[var]).any():
             raise damaged(path, f"{name}_value")
     # The F-node of the A-node that each edge starts at; the root belongs to none.
     owner = np.concatenate([[-1], np.repeat(np.arange(n_f), n_branches)])

@@ -8,7 +8,6 @@ from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.edge_weights import weighted_graph_of
-from mnlearn.models.feature_tree import FeatureTree
 from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.io import bif, uai
 from mnlearn.models.io.graphs import write_edges, write_graphml
@@ -128,11 +127,10 @@ def save_model(model: Model, path: Path | str) -> None:
     elif suffix in _GRAPHS:
         _GRAPHS[suffix](weighted_graph_of(model), path)
     elif suffix == _UAI:
-        groups = model.variables.groups if isinstance(model, FeatureTree) else None
         if not isinstance(model, MarkovNetwork | BayesianNetwork | JunctionTree):
             model = _as_kind(model, MarkovNetwork, path)
         assert isinstance(model, MarkovNetwork | BayesianNetwork | JunctionTree)
-        uai.write_uai(model, path, groups)
+        uai.write_uai(model, path)
     else:
         kind, write = _WRITERS[suffix]
         if not isinstance(model, kind):

@@ -7,14 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.models.io.checks import (
-    GROUP_DTYPE,
     check_dtypes,
     check_starts,
-    group_arrays,
-    variables_of_arrays,
 )
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import Schema
 
 # The dtypes of the file, which do not depend on the machine.
 _DTYPE = {"clique_start": "<i8", "clique_var": "<i4", "parent": "<i4", "log_prob": "<f8"}
@@ -22,14 +20,10 @@ _DTYPE = {"clique_start": "<i8", "clique_var": "<i4", "parent": "<i4", "log_prob
 
 def arrays_of_tree(tree: JunctionTree) -> dict[str, NDArray]:
     """Return the arrays of a tree by name."""
-    arrays = {name: getattr(tree, name) for name in _DTYPE} | group_arrays(tree.variables)
-    dtypes = _DTYPE | GROUP_DTYPE
-    return {name: np.ascontiguousarray(array, dtypes[name]) for name, array in arrays.items()}
+    return {name: np.ascontiguousarray(getattr(tree, name), _DTYPE[name]) for name in _DTYPE}
 
 
-def tree_of_arrays(
-    path: Path | str, arrays: Mapping[str, NDArray], n_vars: int, names: tuple[str, ...] | None
-) -> JunctionTree:
+def tree_of_arrays(path: Path | str, arrays: Mapping[str, NDArray], schema: Schema) -> JunctionTree:
     """Return the tree of a file.
 
     Raises
@@ -39,15 +33,13 @@ def tree_of_arrays(
     """
     check_dtypes(path, arrays, _DTYPE)
     check_starts(path, "clique_start", arrays["clique_start"], len(arrays["clique_var"]))
-    variables = variables_of_arrays(path, arrays, n_vars)
     try:
         return JunctionTree(
-            variables,
+            schema,
             arrays["clique_start"],
             arrays["clique_var"],
             arrays["parent"],
             arrays["log_prob"],
-            names,
         )
     except InputError as error:
         raise InputError(f"{path}: {error}") from error

@@ -13,7 +13,6 @@ from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import LEAF, DependencyNetwork, Trees
 from mnlearn.models.feature_tree import FeatureTree
 from mnlearn.models.features import FeatureSet
-from mnlearn.models.fields import States
 from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.io import feature_trees, hidden_trees, junction_trees
 from mnlearn.models.junction_tree import JunctionTree
@@ -21,7 +20,8 @@ from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
 from mnlearn.runtime.arrays import read_arrays, read_only, write_arrays
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.names import check_names
+from mnlearn.variables.arrays import schema_arrays, schema_of_arrays
+from mnlearn.variables.schema import Schema
 
 VERSION = 1
 # A file of a few bytes can declare more variables than fit in memory.
@@ -46,7 +46,6 @@ _DTYPE = {
 _FEATURES = ("start", "var", "value", "weight")
 _TREES = ("tree_start", "split_var", "child", "log_prob")
 _CIRCUIT = ("is_sum", "child_start", "circuit_child", "parameter")
-Names = tuple[str, ...] | None
 
 
 def as_dependency_network(model: Model, path: Path | str) -> DependencyNetwork:
@@ -67,11 +66,7 @@ def write_npz(model: Model, path: Path | str) -> None:
             for name, array in _FORM_OF[model.kind].arrays(model).items()
         },
     }
-    if model.names is not None:
-        arrays["names"] = np.array(model.names, np.str_)
-    if isinstance(model, ArithmeticCircuit | BayesianNetwork) and model.states is not None:
-        arrays["states"] = np.array(model.states, np.str_)
-    write_arrays(path, arrays)
+    write_arrays(path, arrays | schema_arrays(model.schema))
 
 
 def read_npz(path: Path | str) -> Model:
@@ -94,47 +89,43 @@ def read_npz(path: Path | str) -> Model:
     n_vars = _whole_number(path, arrays, "n_vars")
     if n_vars > MAX_VARS:
         raise InputError(f"{path}: expected at most {MAX_VARS} variables, it declares {n_vars}.")
-    names = _load_names(path, arrays, n_vars)
-    return _FORM_OF[kind].model(path, arrays, n_vars, names)
+    schema, _ = schema_of_arrays(path, arrays, n_vars)
+    return _FORM_OF[kind].model(path, arrays, schema)
 
 
-def _load_network(
-    path: Path | str, arrays: dict[str, NDArray], n_vars: int, names: Names
-) -> MarkovNetwork:
+def _load_network(path: Path | str, arrays: dict[str, NDArray], schema: Schema) -> MarkovNetwork:
     _check_arrays(path, arrays, _FEATURES)
-    features = _load_features(path, arrays, arrays["weight"], n_vars)
-    return MarkovNetwork(n_vars, features, arrays["weight"], names)
+    features = _load_features(path, arrays, arrays["weight"], schema.n_columns)
+    return MarkovNetwork(schema, features, arrays["weight"])
 
 
 def _load_dependencies(
-    path: Path | str, arrays: dict[str, NDArray], n_vars: int, names: Names
+    path: Path | str, arrays: dict[str, NDArray], schema: Schema
 ) -> DependencyNetwork:
     _check_arrays(path, arrays, _FEATURES)
-    features = _load_features(path, arrays, arrays["weight"], n_vars)
-    trees = _load_trees(path, arrays, n_vars)
-    target = _load_targets(path, arrays, features)
-    return DependencyNetwork(trees, features, target, arrays["weight"], names)
+    features = _load_features(path, arrays, arrays["weight"], schema.n_columns)
+    trees = _load_trees(path, arrays, schema)
+    target = _load_targets(path, arrays, features, schema)
+    return DependencyNetwork(trees, features, target, arrays["weight"], schema)
 
 
-def _load_bayesian(
-    path: Path | str, arrays: dict[str, NDArray], n_vars: int, names: Names
-) -> BayesianNetwork:
-    trees, states = _load_trees(path, arrays, n_vars), _load_states(path, arrays, n_vars)
+def _load_bayesian(path: Path | str, arrays: dict[str, NDArray], schema: Schema) -> BayesianNetwork:
     try:
-        return bayesian_network(trees, names, states)
+        return bayesian_network(_load_trees(path, arrays, schema), schema)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 
 
-def _load_trees(path: Path | str, arrays: dict[str, NDArray], n_vars: int) -> Trees:
+def _load_trees(path: Path | str, arrays: dict[str, NDArray], schema: Schema) -> Trees:
     _check_arrays(path, arrays, _TREES)
     start, split_var, child, log_prob = (arrays[name] for name in _TREES)
     n_nodes = len(split_var)
-    if not (_is_partition(start, n_vars, n_nodes) and (np.diff(start) > 0).all()):
+    if not (_is_partition(start, len(schema), n_nodes) and (np.diff(start) > 0).all()):
         raise _damaged(path, "tree_start")
-    if ((split_var < LEAF) | (split_var >= n_vars)).any():
+    if ((split_var < LEAF) | (split_var >= schema.n_columns)).any():
         raise _damaged(path, "split_var")
-    if log_prob.shape != (n_nodes, 2) or np.isnan(log_prob[split_var == LEAF]).any():
+    width = max(2, int(schema.arity.max()))
+    if log_prob.shape != (n_nodes, width) or np.isnan(log_prob[split_var == LEAF]).any():
         raise _damaged(path, "log_prob")
     if child.shape != (n_nodes, 2):
         raise _damaged(path, "child")
@@ -144,7 +135,7 @@ def _load_trees(path: Path | str, arrays: dict[str, NDArray], n_vars: int) -> Tr
 
 
 def _load_circuit(
-    path: Path | str, arrays: dict[str, NDArray], n_vars: int, names: Names
+    path: Path | str, arrays: dict[str, NDArray], schema: Schema
 ) -> ArithmeticCircuit:
     _check_arrays(path, arrays, _CIRCUIT)
     is_sum, start, child = arrays["is_sum"], arrays["child_start"], arrays["circuit_child"]
@@ -153,20 +144,17 @@ def _load_circuit(
         raise _damaged(path, "child_start")
     if (is_sum > 1).any() or (np.diff(start) == 0).any():
         raise _damaged(path, "is_sum")
-    if not topological(start, child, 2 * n_vars + len(weight)):
+    if not topological(start, child, 2 * schema.n_columns + len(weight)):
         raise _damaged(path, "circuit_child")
     if np.isnan(weight).any():
         raise _damaged(path, "parameter")
     features = target = None
     if "start" in arrays:
         _check_arrays(path, arrays, _FEATURES[:3])
-        features = _load_features(path, arrays, weight, n_vars)
+        features = _load_features(path, arrays, weight, schema.n_columns)
         if "target" in arrays:
-            target = _load_targets(path, arrays, features)
-    states = _load_states(path, arrays, n_vars)
-    circuit = ArithmeticCircuit(
-        n_vars, is_sum, start, child, weight, features, target, names, states
-    )
+            target = _load_targets(path, arrays, features, schema)
+    circuit = ArithmeticCircuit(schema, is_sum, start, child, weight, features, target)
     try:
         circuit.check()
     except InputError as error:
@@ -195,23 +183,6 @@ def _whole_number(path: Path | str, arrays: dict[str, NDArray], name: str) -> in
     return int(array)
 
 
-def _load_states(path: Path | str, arrays: dict[str, NDArray], n_vars: int) -> States | None:
-    if "states" not in arrays:
-        return None
-    states = arrays["states"]
-    if states.shape != (n_vars, 2) or states.dtype.kind != "U":
-        raise _damaged(path, "states")
-    return tuple((zero, one) for zero, one in states.tolist())
-
-
-def _load_names(path: Path | str, arrays: dict[str, NDArray], n_vars: int) -> Names:
-    if "names" not in arrays:
-        return None
-    if arrays["names"].shape != (n_vars,) or arrays["names"].dtype.kind != "U":
-        raise _damaged(path, "names")
-    return check_names(arrays["names"].tolist(), f"{path}, names")
-
-
 def _is_partition(start: NDArray, n_parts: int, total: int) -> bool:
     """Tell whether `start` cuts 0:total into `n_parts` consecutive spans."""
     return (
@@ -223,12 +194,12 @@ def _is_partition(start: NDArray, n_parts: int, total: int) -> bool:
 
 
 def _load_features(
-    path: Path | str, arrays: dict[str, NDArray], weight: NDArray, n_vars: int
+    path: Path | str, arrays: dict[str, NDArray], weight: NDArray, n_columns: int
 ) -> FeatureSet:
     start, var, value = arrays["start"], arrays["var"], arrays["value"]
     if not _is_partition(start, len(weight), len(var)):
         raise _damaged(path, "start")
-    if ((var < 0) | (var >= n_vars)).any():
+    if ((var < 0) | (var >= n_columns)).any():
         raise _damaged(path, "var")
     if len(value) != len(var) or (value > 1).any():
         raise _damaged(path, "value")
@@ -242,14 +213,14 @@ def _load_features(
 
 
 def _load_targets(
-    path: Path | str, arrays: dict[str, NDArray], features: FeatureSet
+    path: Path | str, arrays: dict[str, NDArray], features: FeatureSet, schema: Schema
 ) -> NDArray[np.int32]:
     _check_arrays(path, arrays, ("target",))
     target = arrays["target"]
     if len(target) != len(features):
         raise _damaged(path, "target")
-    owner = features.owner[features.var == target[features.owner]]
-    if not np.array_equal(owner, np.arange(len(features))):
+    owner = features.owner[schema.variable_of[features.var] == target[features.owner]]
+    if not np.array_equal(np.unique(owner), np.arange(len(features))):
         raise _damaged(path, "target")
     return target
 
@@ -311,7 +282,7 @@ class _Form(NamedTuple):
 
     kind: type[Model]
     arrays: Callable[[Any], dict[str, NDArray]]
-    model: Callable[[Path | str, dict[str, NDArray], int, Names], Model]
+    model: Callable[[Path | str, dict[str, NDArray], Schema], Model]
 
 
 # The list of the kinds of models.

@@ -21,13 +21,12 @@ from mnlearn.models.discrete import (
     network_of,
     variables_of,
 )
-from mnlearn.models.exclusive_columns import exclusive_columns
 from mnlearn.models.features import features_of
-from mnlearn.models.grouped_variables import GroupedVariables, grouped_variables
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, write_text
+from mnlearn.variables.schema import Schema, Variable
 
 # Most variables of one feature of a network that is written.
 MAX_SCOPE = 16
@@ -55,8 +54,8 @@ def read_uai(path: Path | str) -> MarkovNetwork | BayesianNetwork | JunctionTree
             return network_of(_variables(arity, factors))
         if set(arity) == {2}:
             return _markov_network(len(arity), factors)
-        names = tuple(f"V{v}={x}" for v, k in enumerate(arity) for x in range(k))
-        return junction_tree_of(arity, factors, names)
+        variables = (Variable(f"V{v}", tuple(range(k))) for v, k in enumerate(arity))
+        return junction_tree_of(Schema(tuple(variables), is_named=False), factors)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 
@@ -109,11 +108,7 @@ def _markov_network(n_vars: int, factors: Sequence[Factor]) -> MarkovNetwork:
     return markov_network(n_vars, features_of(conjunctions), np.array(weights, np.float64))
 
 
-def write_uai(
-    model: MarkovNetwork | BayesianNetwork | JunctionTree,
-    path: Path | str,
-    groups: Sequence[Sequence[int]] | None = None,
-) -> None:
+def write_uai(model: MarkovNetwork | BayesianNetwork | JunctionTree, path: Path | str) -> None:
     """Write a network: a table for each set of variables that features join, or for each CPD.
 
     A junction tree is written as a Markov network with a table for each clique. Its variables keep
@@ -125,9 +120,6 @@ def write_uai(
         What is written.
     path : path-like
         The file.
-    groups : sequence of sequence of int, optional
-        The columns of each variable of several values of a Markov network, which gives states with
-        no value or several of them probability 0. Default: see `exclusive_columns`.
 
     Raises
     ------
@@ -144,18 +136,16 @@ def write_uai(
         return
     if isinstance(model, JunctionTree):
         cliques = [Factor(model.clique(c), np.exp(model.table(c))) for c in range(model.n_cliques)]
-        _write("MARKOV", model.variables.arity.tolist(), cliques, path)
+        _write("MARKOV", model.schema.arity.tolist(), cliques, path)
         return
-    own = grouped_variables(model.n_vars, exclusive_columns(model) if groups is None else groups)
+    own = model.schema
     factors = _factors_of(model, own, path)
     if not all(np.isfinite(factor.table).all() for factor in factors):
         raise InputError(f"{path}: a weight is too large to write as a number.")
     _write("MARKOV", own.arity.tolist(), factors, path)
 
 
-def _factors_of(
-    network: MarkovNetwork, variables: GroupedVariables, path: Path | str
-) -> list[Factor]:
+def _factors_of(network: MarkovNetwork, variables: Schema, path: Path | str) -> list[Factor]:
     """Return a table for each set of variables that features join."""
     place = {c: (v, a) for v in range(len(variables)) for a, c in enumerate(variables.columns(v))}
     tables: dict[tuple[int, ...], np.ndarray] = {}

@@ -14,8 +14,8 @@ from mnlearn.learning.lem.growth import Draft
 from mnlearn.models.dependency_network import DependencyNetwork, Trees, flat_trees, tree_network
 from mnlearn.models.feature_tree import ROOT, FeatureTree, leaf_features
 from mnlearn.models.features import features_of
-from mnlearn.models.grouped_variables import grouped_variables
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.variables.schema import binary_schema
 from mnlearn_studies.report.claims.evidence import Entry, Evidence, Rule
 from mnlearn_studies.report.claims.verdicts import CONTRADICTED, REPRODUCED, Outcome
 
@@ -166,7 +166,7 @@ def figure_1_tree() -> FeatureTree:
     for side, pairs in enumerate(_BELOW):
         for pair in pairs:
             draft.add_feature(top + side, _both(pair), half, [(), _both(pair)])
-    return draft.tree(grouped_variables(_N_VARS, ()), None)
+    return draft.tree(binary_schema(_N_VARS))
 
 
 def _both(pair: tuple[int, int]) -> list[tuple[int, int]]:

@@ -20,7 +20,8 @@ from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.features import FeatureSet, features_of
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import decode_json, read_text, split_lines, write_text
-from mnlearn.runtime.names import check_names
+from mnlearn.runtime.names import check_names, labels_of
+from mnlearn.variables.schema import Schema, Variable, binary_schema
 
 # Bounded, because int() refuses numbers of thousands of digits.
 _INDEX = re.compile(r"[0-9]{1,18}")
@@ -99,20 +100,26 @@ class _Reader:
         length = [len(children) for _, children in self.inner]
         child = place[np.concatenate([children for _, children in self.inner])]
         circuit = ArithmeticCircuit(
-            self.n_vars,
+            self._variables(),
             np.array([is_sum for is_sum, _ in self.inner], np.uint8),
             np.cumsum([0, *length], dtype=np.int64),
             child.astype(np.int32),
             np.array(self.weight, np.float64),
             features,
-            names=self._named("names"),
-            states=self._named("states"),
         )
         try:
             circuit.check()
         except InputError as error:
             raise InputError(f"{self.path}: {error}") from error
         return circuit
+
+    def _variables(self) -> Schema:
+        """Return the variables; their names and states are in the last lines if they have any."""
+        names, states = self._named("names"), self._named("states")
+        if states is None:
+            return binary_schema(self.n_vars, names)
+        pairs = zip(labels_of(names, self.n_vars), states, strict=True)
+        return Schema(tuple(Variable(*pair) for pair in pairs), names is not None)
 
     def _named(self, key: str) -> Any:
         """Return the names of variables or of their values in the last lines; None without any."""

@@ -16,6 +16,7 @@ from mnlearn.models.io.libra.parse import Reader
 from mnlearn.models.io.libra.target_trees import MAX_TABLE_PARENTS, becomes_tree, target_tree
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import binary_schema
 
 
 class _Collector:
@@ -60,7 +61,7 @@ def read_mn(path: Path | str) -> MarkovNetwork:
                 )
     reader.finish()
     if not collected.weight:
-        return MarkovNetwork(reader.n_vars, collected.features(), np.zeros(0))
+        return MarkovNetwork(binary_schema(reader.n_vars), collected.features(), np.zeros(0))
     try:
         return markov_network(reader.n_vars, collected.features(), np.array(collected.weight))
     except InputError as error:
