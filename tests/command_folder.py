@@ -4,6 +4,7 @@ from made_random import random_data, random_dependency_network, random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.text import save_text
 from mnlearn.models.io.formats import save_model
+from mnlearn.variables.schema import binary_schema
 
 
 def fill_folder(tmp_path, monkeypatch):
@@ -16,7 +17,10 @@ def fill_folder(tmp_path, monkeypatch):
     save_text(random_data(0, n_vars=5), "d5.data")
     random_data(0, n_vars=5).save("d5.npz")
     named = random_data(0)
-    save_text(merge_rows(named.rows[named.row_of], names=tuple("abcdef")), "named.csv")
+    save_text(
+        merge_rows(named.rows[named.row_of], schema=binary_schema("abcdef")),
+        "named.csv",
+    )
     save_model(random_network(0), "m.npz")
     save_model(random_network(0), "m.mn")
     save_model(random_dependency_network(0, n_vars=6), "dn.npz")

@@ -12,6 +12,7 @@ from mnlearn.models.dependency_network import (
 )
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
+from mnlearn.variables.schema import binary_schema
 
 modest = settings(
     deadline=None,
@@ -58,7 +59,7 @@ def markov_networks(draw):
     rows = draw(st.lists(row, min_size=1, max_size=12))
     weight = np.array([weight for _, weight in rows])
     names = draw(name_tuples(n_vars))
-    return markov_network(n_vars, features_of([c for c, _ in rows]), weight, names)
+    return markov_network(binary_schema(n_vars, names), features_of([c for c, _ in rows]), weight)
 
 
 @st.composite
@@ -114,7 +115,7 @@ def dependency_networks(draw):
         features_of([literals for literals, _, _ in rows]),
         np.array([v for _, v, _ in rows], np.int32),
         np.array([weight for _, _, weight in rows], np.float64),
-        draw(name_tuples(n_vars)),
+        binary_schema(n_vars, draw(name_tuples(n_vars))),
     )
 
 
@@ -145,7 +146,9 @@ def written(tmp_path, name, text):
 
 
 ISING = markov_network(
-    3, features_of([[(0, 1)], [(0, 1), (1, 1)], [(1, 0), (2, 1)]]), [1, 2, 3], ("a", "b", "c,d")
+    binary_schema(3, ("a", "b", "c,d")),
+    features_of([[(0, 1)], [(0, 1), (1, 1)], [(1, 0), (2, 1)]]),
+    [1, 2, 3],
 )
 TREES = tree_network(trees_of([(1, (2, *[log_prob_of(1.0)] * 2), log_prob_of(0.0)),
                                log_prob_of(0.2), log_prob_of(0.3)]))  # fmt: skip

@@ -10,6 +10,7 @@ from command import mean, numbers, refuse, succeed
 from made_random import random_network
 from mnlearn.data.examples import load_dataset
 from mnlearn.models.io.formats import load_model, save_model
+from mnlearn.variables.schema import binary_schema
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -65,7 +66,10 @@ def test_convert_data_and_back():
 
 def test_a_circuit_is_conditioned_on_a_text_or_a_file():
     succeed("fit acbn --train named.csv --out c.ac")
-    save_model(dataclasses.replace(load_model("c.ac"), names=tuple("abcdef")), "c.npz")
+    save_model(
+        dataclasses.replace(load_model("c.ac"), schema=binary_schema("abcdef")),
+        "c.npz",
+    )
     Path("e.csv").write_text("d,b\n0,1\n", encoding="utf-8")
     for name, given in (("text", "b=1,d=0"), ("file", "e.csv")):
         succeed(f"convert c.npz {name}.npz --given {given}")
@@ -188,7 +192,7 @@ def test_categories_become_indicators_by_a_mapping_that_is_kept():
 def test_info_names_the_variables():
     network = random_network(0)
     names = tuple(f"item{v}" for v in range(network.n_vars))
-    save_model(dataclasses.replace(network, names=names), "named.npz")
+    save_model(dataclasses.replace(network, schema=network.schema.rename(names)), "named.npz")
     assert numbers("info named.npz --json")["names"] == list(names)
     assert "item0, item1, item2" in succeed("info named.npz").stdout
     save_model(network, "plain.npz")

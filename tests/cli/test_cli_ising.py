@@ -18,6 +18,7 @@ from mnlearn.data.text import save_text
 from mnlearn.drawing import ising_folder
 from mnlearn.learning.ising.comparison import compare
 from mnlearn.learning.ising.resampling import bootstrap, drop_cases
+from mnlearn.variables.schema import binary_schema
 
 RENDERED = (
     "test_ising_writes_tables_figures_and_a_model",
@@ -38,7 +39,10 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     data = random_data(0)
     save_text(data, "d.data")
-    save_text(merge_rows(data.rows[data.row_of], names=tuple("abcdef")), "named.csv")
+    save_text(
+        merge_rows(data.rows[data.row_of], schema=binary_schema("abcdef")),
+        "named.csv",
+    )
 
 
 def test_ising_writes_tables_figures_and_a_model():
@@ -85,7 +89,10 @@ def estimates(monkeypatch):
 
 
 def test_resamples_are_estimated_with_the_settings_of_the_network(estimates):
-    save_text(merge_rows(random_data(5).rows, names=tuple("abcdef")), "other.csv")
+    save_text(
+        merge_rows(random_data(5).rows, schema=binary_schema("abcdef")),
+        "other.csv",
+    )
     line = "ising named.csv --compare other.csv --out net --gamma 1 --merge or --seed 4"
     succeed(f"{line} --bootstraps 3 --case-drops 2 --permutations 9")
     (found,) = estimates
@@ -156,7 +163,10 @@ def test_a_network_without_edges_has_no_correlations():
 
 
 def test_ising_prints_differences_in_the_other_coding(estimates):
-    save_text(merge_rows(random_data(5).rows, names=tuple("abcdef")), "other.csv")
+    save_text(
+        merge_rows(random_data(5).rows, schema=binary_schema("abcdef")),
+        "other.csv",
+    )
     line = "ising named.csv --compare other.csv --out net --bootstraps 0 --permutations 3"
     printed = succeed(f"{line} --coding -1/1").stdout
     strength, largest = estimates[0].comparison.tests["value"] / 4
@@ -215,7 +225,7 @@ def test_ising_warns_of_rare_values(estimates):
 
 def test_ising_compares_groups_and_leaves_nothing_old_behind():
     rows = random_data(5, n_examples=90).rows
-    save_text(merge_rows(rows, names=tuple("abcdef")), "other.csv")
+    save_text(merge_rows(rows, schema=binary_schema("abcdef")), "other.csv")
     Path("groups.csv").write_text(
         "item,group\n" + "".join(f"{v},g{v > 'c'}\n" for v in "abcdef"), encoding="utf-8"
     )
@@ -357,7 +367,7 @@ def test_one_row_is_no_sample():
 def test_items_with_the_same_or_opposite_answers_are_named():
     rows = random_data(3).rows.copy()
     rows[:, 2], rows[:, 4], rows[:, 5] = rows[:, 0], 1 - rows[:, 1], 0
-    save_text(merge_rows(rows, names=tuple("abcdef")), "alike.csv")
+    save_text(merge_rows(rows, schema=binary_schema("abcdef")), "alike.csv")
     result = succeed("ising alike.csv --out net --bootstraps 0")
     assert "the same or opposite answers in all rows: a – c, b – e; leave one out." in result.stderr
 

@@ -18,6 +18,7 @@ from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import save_model
 from mnlearn.models.markov_network import markov_network
+from mnlearn.variables.schema import binary_schema
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -210,7 +211,7 @@ def test_query_of_a_named_model_has_a_header():
 def test_query_quotes_names():
     names = ("x,1", "b", "c", "d", "e", "f")
     data = random_data(0)
-    save_text(merge_rows(data.rows[data.row_of], names=names), "q.csv")
+    save_text(merge_rows(data.rows[data.row_of], schema=binary_schema(names)), "q.csv")
     succeed("fit atomic --train q.csv --out a.npz")
     lines = list(csv.reader(succeed("query a.npz --evidence evidence").stdout.splitlines()))
     assert tuple(lines[0]) == names
@@ -338,7 +339,7 @@ def test_states_that_are_not_ruled_out_are_told():
 
 def test_the_name_of_a_binary_column_is_evidence_of_1():
     features = features_of([[(0, 1), (1, 1)]])
-    save_model(markov_network(2, features, [1.0], ("age=young", "ill")), "a.npz")
+    save_model(markov_network(binary_schema(2, ("age=young", "ill")), features, [1.0]), "a.npz")
     found = succeed("query a.npz --evidence age=young").stdout
     assert found == succeed("query a.npz --evidence age=young=1").stdout
     refuse("query a.npz --evidence ill,age=young", "--evidence: expected variable=state, got 'ill'")
@@ -374,7 +375,7 @@ def test_a_state_is_the_same_evidence_in_words_and_in_a_table():
     """The columns of the other states are then 0, in both."""
     names = ("age=young", "age=old", "ill")
     features = features_of([[(0, 1)], [(0, 1), (2, 1)], [(1, 1), (2, 1)]])
-    save_model(markov_network(3, features, [0.5, 1.0, -2.0], names), "a.npz")
+    save_model(markov_network(binary_schema(3, names), features, [0.5, 1.0, -2.0]), "a.npz")
     Path("e.csv").write_text("age,ill\nyoung,*\n", encoding="utf-8")
     by_table = succeed("query a.npz --evidence e.csv").stdout.splitlines()[1].split(",")[2]
     for text in ("age=young", '"age=young=1,age=old=0"'):

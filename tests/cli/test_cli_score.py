@@ -16,6 +16,7 @@ from made_random import random_data, random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.text import save_text
 from mnlearn.models.io.formats import save_model
+from mnlearn.variables.schema import binary_schema
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -259,14 +260,23 @@ def by_example(line):
 def test_columns_of_data_are_found_by_name():
     """Another order of columns, and more of them, change no score and no search."""
     rows = examples(random_data(0))
-    save_text(merge_rows(rows, names=tuple("abcdef")), "straight.csv")
+    save_text(
+        merge_rows(rows, schema=binary_schema("abcdef")),
+        "straight.csv",
+    )
     more = np.column_stack([rows[:, ::-1], rows[:, 0]])
-    save_text(merge_rows(more, names=tuple("fedcbax")), "turned.csv")
-    save_model(dataclasses.replace(random_network(0), names=tuple("abcdef")), "named.npz")
+    save_text(
+        merge_rows(more, schema=binary_schema("fedcbax")),
+        "turned.csv",
+    )
+    save_model(
+        dataclasses.replace(random_network(0), schema=binary_schema("abcdef")),
+        "named.npz",
+    )
     weights = np.arange(len(rows)) % 3 + 1.0
     for end, weight in (("", None), ("_weighted", weights)):
-        merge_rows(rows, weight, tuple("abcdef")).save(f"straight{end}.npz")
-        merge_rows(rows[:, ::-1], weight, tuple("fedcba")).save(f"turned{end}.npz")
+        merge_rows(rows, weight, schema=binary_schema("abcdef")).save(f"straight{end}.npz")
+        merge_rows(rows[:, ::-1], weight, schema=binary_schema("fedcba")).save(f"turned{end}.npz")
     for turned, straight in (
         ("turned.csv", "straight.csv"),
         ("turned.npz", "straight.csv"),
@@ -284,8 +294,11 @@ def test_columns_of_data_are_found_by_name():
 
 def test_a_later_file_may_lack_what_is_left_out():
     rows = examples(random_data(0))
-    save_text(merge_rows(rows, names=tuple("abcdef")), "whole.csv")
-    save_text(merge_rows(rows[:, 1:], names=tuple("bcdef")), "less.csv")
+    save_text(merge_rows(rows, schema=binary_schema("abcdef")), "whole.csv")
+    save_text(
+        merge_rows(rows[:, 1:], schema=binary_schema("bcdef")),
+        "less.csv",
+    )
     succeed("fit chow_liu --train whole.csv --valid less.csv --leave-out a --out o.npz")
     assert mean("o.npz less.csv --leave-out a") == mean("o.npz whole.csv --leave-out a")
     refuse("score o.npz whole.csv --leave-out b", "--leave-out: the column 'b' is needed")
@@ -294,9 +307,12 @@ def test_a_later_file_may_lack_what_is_left_out():
 def test_rows_that_end_in_a_comma():
     rows = examples(random_data(0))
     lines = "".join(",".join(map(str, row)) + ",\n" for row in rows.tolist())
-    save_text(merge_rows(rows, names=tuple("abcdef")), "plain.csv")
+    save_text(merge_rows(rows, schema=binary_schema("abcdef")), "plain.csv")
     Path("trailing.csv").write_text("a,b,c,d,e,f\n" + lines, encoding="utf-8")
-    save_model(dataclasses.replace(random_network(0), names=tuple("abcdef")), "named.npz")
+    save_model(
+        dataclasses.replace(random_network(0), schema=binary_schema("abcdef")),
+        "named.npz",
+    )
     assert mean("named.npz trailing.csv") == mean("named.npz plain.csv")
 
 
@@ -322,9 +338,12 @@ def test_a_variable_of_several_states_has_one_term():
 def test_data_of_other_variables_are_refused_by_name(line, names):
     data = random_data(0)
     rows = data.rows[data.row_of]
-    save_text(merge_rows(rows, names=tuple("axcdef")), "other.csv")
-    merge_rows(rows, names=tuple("axcdef")).save("other.npz")
-    save_model(dataclasses.replace(random_network(0), names=tuple("abcdef")), "named.npz")
+    save_text(merge_rows(rows, schema=binary_schema("axcdef")), "other.csv")
+    merge_rows(rows, schema=binary_schema("axcdef")).save("other.npz")
+    save_model(
+        dataclasses.replace(random_network(0), schema=binary_schema("abcdef")),
+        "named.npz",
+    )
     refuse(line, names)
 
 

@@ -17,6 +17,7 @@ from made_data import PLAIN, assert_same, examples, matrices, write
 from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.data.examples import load_dataset
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import binary_schema
 
 
 @settings(max_examples=60, deadline=None)
@@ -236,7 +237,7 @@ def test_take_of_no_examples_is_refused():
 
 
 def test_rename():
-    data = merge_rows(np.eye(2), names=("a", "b"))
+    data = merge_rows(np.eye(2), schema=binary_schema(("a", "b")))
     assert data.rename(["c", "d"]).names == ("c", "d")
     assert data.rename(None).names is None
     with pytest.raises(InputError, match="expected 2 names, got 1"):

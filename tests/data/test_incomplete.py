@@ -7,9 +7,10 @@ from made_data import examples
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.incomplete import MISSING, incomplete, merge_incomplete
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import binary_schema
 
 ROWS = np.array([[1, MISSING], [0, 1], [1, MISSING], [1, 1]])
-DATA = merge_incomplete(ROWS, [1.0, 2.0, 3.0, 4.0], ["a", "b"])
+DATA = merge_incomplete(ROWS, [1.0, 2.0, 3.0, 4.0], schema=binary_schema(["a", "b"]))
 
 
 def test_equal_rows_are_merged():
@@ -40,7 +41,7 @@ def test_complete_and_filled_examples():
 
 def test_complete_data_as_incomplete():
     assert incomplete(DATA) is DATA
-    data = merge_rows([[1, 0], [0, 0], [1, 0]], names=("a", "b"))
+    data = merge_rows([[1, 0], [0, 0], [1, 0]], schema=binary_schema(("a", "b")))
     same = incomplete(data)
     assert (same.rows is data.rows, same.weight is data.weight, same.row_of is data.row_of) == (
         True, True, True,
@@ -50,7 +51,7 @@ def test_complete_data_as_incomplete():
 
 @pytest.mark.parametrize(("names", "label"), [(None, "2"), (("a", "b"), "'b'")])
 def test_a_column_without_a_known_cell(names, label):
-    data = merge_incomplete([[1, MISSING], [0, MISSING]], names=names)
+    data = merge_incomplete([[1, MISSING], [0, MISSING]], schema=binary_schema(names))
     with pytest.raises(InputError) as caught:
         data.frequency()
     assert (

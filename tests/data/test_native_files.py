@@ -12,6 +12,7 @@ from mnlearn.data.dataset import load_npz, merge_rows
 from mnlearn.data.examples import load_dataset
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import binary_schema
 
 
 @settings(max_examples=50, deadline=None)
@@ -19,7 +20,7 @@ from mnlearn.runtime.errors import InputError
 def test_native_round_trip(tmp_path_factory, matrix, named, weighted):
     names = tuple(f"name {v},é" for v in range(matrix.shape[1])) if named else None
     weight = np.arange(1, len(matrix) + 1) / 7 if weighted else None
-    data = merge_rows(matrix, weight, names)
+    data = merge_rows(matrix, weight, schema=binary_schema(names))
     path = tmp_path_factory.mktemp("npz") / "a.npz"
     data.save(path)
     assert_same(load_dataset(path), data)

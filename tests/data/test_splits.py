@@ -10,11 +10,15 @@ from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.data.own_files import split_examples
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream
+from mnlearn.variables.schema import binary_schema
 
 
 def numbered(n: int) -> Dataset:
     """Distinct examples: the binary digits of 0 … n - 1."""
-    return merge_rows(np.arange(n)[:, None] >> np.arange(10) & 1, names=tuple("abcdefghij"))
+    return merge_rows(
+        np.arange(n)[:, None] >> np.arange(10) & 1,
+        schema=binary_schema("abcdefghij"),
+    )
 
 
 @settings(max_examples=50, deadline=None)

@@ -15,6 +15,7 @@ from mnlearn.data.examples import load_dataset
 from mnlearn.data.text import load_benchmark, parse_plain, save_text
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import binary_schema
 
 
 def test_plain_text(tmp_path):
@@ -161,7 +162,7 @@ def test_header_of_other_characters(tmp_path, names):
 @given(matrices, st.booleans())
 def test_text_round_trip(tmp_path_factory, matrix, named):
     names = tuple(f"v{v}" for v in range(matrix.shape[1])) if named else None
-    data = merge_rows(matrix, names=names)
+    data = merge_rows(matrix, schema=binary_schema(names))
     path = tmp_path_factory.mktemp("text") / "a.data"
     save_text(data, path)
     assert_same(load_dataset(path), data)
@@ -194,7 +195,7 @@ def test_text_round_trip_through_compression(tmp_path, suffix):
 
 @pytest.mark.parametrize("names", [("a,b", "c"), ("0", "1"), ("1", "2"), ("é", "ü")])
 def test_text_round_trip_of_any_names_or_refusal(tmp_path, names):
-    data = merge_rows(np.array([[0, 1], [1, 1]]), names=names)
+    data = merge_rows(np.array([[0, 1], [1, 1]]), schema=binary_schema(names))
     try:
         save_text(data, tmp_path / "a.csv")
     except InputError:
@@ -251,7 +252,7 @@ def test_benchmark_text_is_read_as_it_is(tmp_path):
     ],
 )
 def test_names_that_would_be_read_as_something_else_are_not_written(tmp_path, names):
-    data = merge_rows(np.array([[0, 1], [1, 1]]), names=names)
+    data = merge_rows(np.array([[0, 1], [1, 1]]), schema=binary_schema(names))
     with pytest.raises(InputError) as caught:
         save_text(data, path := tmp_path / "a.csv")
     assert str(caught.value) == f"{path}: the names of the variables cannot be written as a header."
@@ -260,15 +261,19 @@ def test_names_that_would_be_read_as_something_else_are_not_written(tmp_path, na
 
 @pytest.mark.parametrize("names", [("0", "1"), ("a", "1.5"), ("1,5", "2"), ("1", "b; c")])
 def test_names_that_are_numbers_are_quoted(tmp_path, names):
-    data = merge_rows(np.array([[0, 1], [1, 1], [0, 1]]), names=names)
+    data = merge_rows(np.array([[0, 1], [1, 1], [0, 1]]), schema=binary_schema(names))
     save_text(data, tmp_path / "a.csv")
     assert_same(load_dataset(tmp_path / "a.csv"), data)
     with pytest.raises(InputError, match="cannot be written as a header"):
-        save_text(merge_rows([[0, 1]], [0.5], names), tmp_path / "b.csv")
+        save_text(merge_rows([[0, 1]], [0.5], schema=binary_schema(names)), tmp_path / "b.csv")
 
 
 def test_text_of_names_and_weights(tmp_path):
-    data = merge_rows(np.array([[1, 1], [0, 1]]), [0.1, 2.0], names=("a,b", 'c"'))
+    data = merge_rows(
+        np.array([[1, 1], [0, 1]]),
+        [0.1, 2.0],
+        schema=binary_schema(("a,b", 'c"')),
+    )
     save_text(data, tmp_path / "a.csv")
     text = '"a,b","c"""\n2|0,1\n0.10000000000000001|1,1\n'
     assert (tmp_path / "a.csv").read_bytes().decode() == text

@@ -17,6 +17,7 @@ from mnlearn.data.text import save_text
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.runtime.files import read_json, write_json
+from mnlearn.variables.schema import binary_schema
 
 ROOT = Path(__file__).parents[2]
 BIF = """\
@@ -120,7 +121,7 @@ def make_forms(folder):
         source = ROOT / name
         (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / name)
     data = random_data(0, n_examples=60)
-    named = merge_rows(data.rows[data.row_of], names=tuple("abcdef"))
+    named = merge_rows(data.rows[data.row_of], schema=binary_schema("abcdef"))
     data.save("d.npz")
     for name in ("d.data", "d.data.xz", "d.txt"):
         save_text(data, name)

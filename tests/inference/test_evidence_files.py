@@ -10,9 +10,10 @@ from mnlearn.models.dependency_network import flat_trees
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import binary_schema
 
 NAMES = ("ill", "age=young", "age=old", "sex")
-NETWORK = markov_network(4, features_of([[(0, 1)]]), [0.5], NAMES)
+NETWORK = markov_network(binary_schema(4, NAMES), features_of([[(0, 1)]]), [0.5])
 
 
 def read(tmp_path, content, model=NETWORK):
@@ -46,7 +47,7 @@ def test_words_alone_are_no_names(tmp_path):
     assert read(tmp_path, "yes,,no,\n1,0,1,0\n") == ([[1, 9, 0, 9], [1, 0, 1, 0]], 1)
     unnamed = markov_network(3, features_of([[(0, 1)]]), [0.5])
     assert read(tmp_path, "yes,,no\n1,0,1\n", unnamed) == ([[1, 9, 0], [1, 0, 1]], 1)
-    short = markov_network(2, features_of([[(0, 1)]]), [0.5], ("y", "n"))
+    short = markov_network(binary_schema(2, ("y", "n")), features_of([[(0, 1)]]), [0.5])
     assert read(tmp_path, "n,y\n1,*\n", short) == ([[9, 1]], 2)
 
 
@@ -57,7 +58,7 @@ def test_numbers_as_names_of_states(tmp_path):
 
 
 def test_variables_that_are_called_by_numbers(tmp_path):
-    network = markov_network(2, features_of([[(0, 1)]]), [0.5], ("0", "1"))
+    network = markov_network(binary_schema(2, ("0", "1")), features_of([[(0, 1)]]), [0.5])
     assert read(tmp_path, "0,1\n1,*\n", network) == ([[0, 1], [1, 9]], 1)
 
 

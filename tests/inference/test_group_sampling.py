@@ -15,6 +15,7 @@ from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import inference_of
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
+from mnlearn.variables.schema import binary_schema
 
 GROUPS = [(0, 2, 5), (1, 3), (6, 7, 8, 9)]
 N = 11
@@ -40,7 +41,7 @@ def named(model, groups=GROUPS):
     for g, own in enumerate(groups):
         for c in own:
             names[c] = f"g{g}={c}"
-    return markov_network(model.n_vars, model.features, model.weight, tuple(names))
+    return markov_network(binary_schema(model.n_vars, tuple(names)), model.features, model.weight)
 
 
 def ask(model, rows, asked, method, samples=SAMPLES):

@@ -7,6 +7,7 @@ import pytest
 import mnlearn as mn
 from mnlearn.data.incomplete import MISSING, merge_incomplete
 from mnlearn.learning.imputation import Imputation, OpenGroup, impute, open_groups
+from mnlearn.variables.schema import binary_schema
 
 N = 4000
 NAMES = ("v=p", "v=q", "z", "v=r", "w")
@@ -37,7 +38,7 @@ def test_states_are_drawn_as_often_as_bayes_rule_says():
     rows, lacks = made()
     holes = rows.copy()
     holes[np.ix_(lacks, V)] = MISSING
-    data = merge_incomplete(holes, names=NAMES)
+    data = merge_incomplete(holes, schema=binary_schema(NAMES))
     found = impute(data, seed=3)
     filled = found.rows[found.row_of]
     np.testing.assert_array_equal(filled[~lacks], rows[~lacks])
@@ -57,7 +58,7 @@ def test_the_likely_state_is_that_of_bayes_rule():
     rows, lacks = made(1)
     holes = rows.copy()
     holes[np.ix_(lacks, V)] = MISSING
-    found = impute(merge_incomplete(holes, names=NAMES), Imputation(fill="likely"))
+    found = impute(merge_incomplete(holes, schema=binary_schema(NAMES)), Imputation(fill="likely"))
     filled = found.rows[found.row_of][np.ix_(lacks, V)]
     assert (filled.sum(axis=1) == 1).all()
     p = np.sort(posterior(rows[lacks]), axis=1)
@@ -74,7 +75,7 @@ def test_what_is_known_of_a_state_counts():
     holes[with_1, 1] = MISSING
     without = np.flatnonzero(rows[:, 0] == 0)[:400]
     holes[np.ix_(without, [1, 3])] = MISSING
-    found = impute(merge_incomplete(holes, names=NAMES), seed=1)
+    found = impute(merge_incomplete(holes, schema=binary_schema(NAMES)), seed=1)
     filled = found.rows[found.row_of]
     np.testing.assert_array_equal(filled[with_1], rows[with_1])
     assert (filled[:, V].sum(axis=1) == 1).all()
@@ -84,7 +85,10 @@ def test_what_is_known_of_a_state_counts():
 
 def test_which_columns_are_states_of_one_variable():
     def groups(rows, names=("v=p", "v=q", "z")):
-        return [each.columns.tolist() for each in open_groups(merge_incomplete(rows, names=names))]
+        return [
+            each.columns.tolist()
+            for each in open_groups(merge_incomplete(rows, schema=binary_schema(names)))
+        ]
 
     hole = [MISSING, MISSING, 0]
     assert groups([[1, 0, 0], hole]) == [[0, 1]]
@@ -110,7 +114,7 @@ def test_draws_never_take_what_is_ruled_out():
 def test_a_state_that_was_never_seen():
     rows = np.array([[1, 0, 0, 1], [0, 1, 0, 0]] * 20, np.uint8)
     rows[:3, :3] = MISSING
-    found = impute(merge_incomplete(rows, names=("v=p", "v=q", "v=r", "z")))
+    found = impute(merge_incomplete(rows, schema=binary_schema(("v=p", "v=q", "v=r", "z"))))
     filled = found.rows[found.row_of]
     assert (filled[:, :3].sum(axis=1) == 1).all()
     assert not filled[:, 2].any()

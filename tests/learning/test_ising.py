@@ -17,6 +17,7 @@ from mnlearn.learning.ising.resampling import bootstrap
 from mnlearn.learning.logistic import learn_logistic_path
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream
+from mnlearn.variables.schema import binary_schema
 
 
 def sampled(seed=1, n_examples=1500, n_vars=6, weight=1.6):
@@ -28,7 +29,7 @@ def sampled(seed=1, n_examples=1500, n_vars=6, weight=1.6):
     p = np.exp(energy) / np.exp(energy).sum()
     drawn = np.random.default_rng(seed).choice(len(states), n_examples, p=p)
     names = tuple(f"item{v}" for v in range(n_vars))
-    return merge_rows(states[drawn], names=names), edges
+    return merge_rows(states[drawn], schema=binary_schema(names)), edges
 
 
 def test_finds_the_network_that_the_examples_come_from():
@@ -246,6 +247,6 @@ def test_columns_that_spell_out_the_values_of_one_item_are_refused():
     rows = np.column_stack([item == 0, item == 1, item == 2, item > 0]).astype(np.uint8)
     names = ("mood=0", "mood=1", "mood=2", "sad")
     with pytest.raises(InputError, match="3 columns spell out the values of 'mood'"):
-        learn_ising(merge_rows(rows, names=names))
+        learn_ising(merge_rows(rows, schema=binary_schema(names)))
     # Where a row has none of them, they are items of their own.
-    learn_ising(merge_rows(np.vstack([rows, [0, 0, 0, 1]]), names=names))
+    learn_ising(merge_rows(np.vstack([rows, [0, 0, 0, 1]]), schema=binary_schema(names)))

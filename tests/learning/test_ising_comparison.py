@@ -11,6 +11,7 @@ from mnlearn.data.dataset import merge_rows
 from mnlearn.learning.ising.comparison import compare
 from mnlearn.learning.ising.estimation import learn_ising
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import binary_schema
 
 NAMES = ("a", "b", "c", "d")
 
@@ -21,7 +22,7 @@ def group(rng, n_examples, edges):
     energy = -0.5 * states.sum(axis=1)
     energy = energy + sum(w * states[:, u] * states[:, v] for (u, v), w in edges.items())
     p = np.exp(energy) / np.exp(energy).sum()
-    return merge_rows(states[rng.choice(16, n_examples, p=p)], names=NAMES)
+    return merge_rows(states[rng.choice(16, n_examples, p=p)], schema=binary_schema(NAMES))
 
 
 def test_a_clear_difference_is_found_where_it_is():
@@ -94,7 +95,7 @@ def test_what_is_rare_in_a_group_is_left_out():
     x, y = group(rng, 80, {}), group(rng, 80, {})
     rows = y.rows[y.row_of].copy()
     rows[:, 2] = np.arange(80) == 4
-    found = compare({"x": x, "y": merge_rows(rows, names=NAMES)}, 5)
+    found = compare({"x": x, "y": merge_rows(rows, schema=binary_schema(NAMES))}, 5)
     assert found.dropped == ("c",)
     assert found.networks["x"].labels == ("a", "b", "d")
     assert len(found.edges) == 3
@@ -109,9 +110,14 @@ def test_refuses_what_cannot_be_compared():
     with pytest.raises(InputError, match="n_permutations: expected at least 1, got 0"):
         compare({"x": data, "y": data}, 0)
     with pytest.raises(InputError, match="weights cannot be dropped or exchanged"):
-        compare({"x": data, "y": merge_rows(data.rows, data.weight * 1.5, NAMES)})
+        compare(
+            {
+                "x": data,
+                "y": merge_rows(data.rows, data.weight * 1.5, schema=binary_schema(NAMES)),
+            }
+        )
     with pytest.raises(InputError, match="fewer than two variables"):
-        compare({"x": data, "y": merge_rows(np.ones((9, 4)), names=NAMES)})
+        compare({"x": data, "y": merge_rows(np.ones((9, 4)), schema=binary_schema(NAMES))})
 
 
 @pytest.mark.nightly

@@ -20,12 +20,16 @@ from mnlearn.learning.ising.tables import (
     predictability_frame,
 )
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import binary_schema
 
 
 def with_weights(weight):
     """A network with given weights."""
     names = [f"item{v}" for v in range(len(weight))]
-    data = merge_rows(np.random.default_rng(0).integers(0, 2, (30, len(weight))), names=names)
+    data = merge_rows(
+        np.random.default_rng(0).integers(0, 2, (30, len(weight))),
+        schema=binary_schema(names),
+    )
     return replace(learn_ising(data), weight=np.array(weight, float))
 
 

@@ -20,6 +20,7 @@ from mnlearn.methods import load_learner
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring import any_model
+from mnlearn.variables.schema import binary_schema
 from oracles import all_states
 
 RNG = np.random.default_rng(7)
@@ -41,7 +42,10 @@ def draw_chain(n):
 ROWS = draw_chain(1200)
 HOLES = ROWS.copy()
 HOLES[RNG.random(ROWS.shape) < 0.2] = MISSING
-DATA = merge_incomplete(HOLES, names=[f"x{v}" for v in range(N_VARS)])
+DATA = merge_incomplete(
+    HOLES,
+    schema=binary_schema([f"x{v}" for v in range(N_VARS)]),
+)
 
 
 def learned(method, data, **settings):
@@ -81,7 +85,7 @@ def test_each_iteration_of_an_imputation_draws_other_numbers(monkeypatch):
 def test_drop_keeps_the_complete_examples():
     kept = complete(DATA, "drop", seed=0)
     whole = (HOLES != MISSING).all(axis=1)
-    assert_same(kept, merge_rows(HOLES[whole], names=DATA.names))
+    assert_same(kept, merge_rows(HOLES[whole], schema=DATA.schema))
     with pytest.raises(InputError, match="missing: expected one of drop, impute, got 'em'"):
         complete(DATA, "em", seed=0)
 

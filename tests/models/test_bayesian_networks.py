@@ -18,6 +18,7 @@ from mnlearn.models.dependency_network import LEAF
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.any_model import cll, cmll, ll, pll
+from mnlearn.variables.schema import binary_schema
 from oracles import all_states, tree_log_prob
 
 N = 6
@@ -48,7 +49,9 @@ def random_network(seed, n_vars=N, names=None):
     rng = np.random.default_rng(seed)
     order = rng.permutation(n_vars)
     trees = {int(v): random_tree(rng, [int(u) for u in order[:k]], 3) for k, v in enumerate(order)}
-    return bayesian_network(assemble(n_vars, trees), names)
+    return bayesian_network(
+        assemble(n_vars, trees), binary_schema(assemble(n_vars, trees).n_vars, names)
+    )
 
 
 def log_joint(network):

@@ -23,6 +23,7 @@ from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.any_model import cmll, ll, pll
+from mnlearn.variables.schema import binary_schema
 from oracles import all_states
 
 SEEDS = range(25)
@@ -41,7 +42,7 @@ def case(request, trees):
 
 def test_names_stay_with_the_tree(tmp_path):
     names = tuple("abcdef")
-    data = dataclasses.replace(random_data(0, n_vars=6), names=names)
+    data = dataclasses.replace(random_data(0, n_vars=6), schema=binary_schema(names))
     tree = learn_feature_tree(data, LemSettings(delta=0.01))
     save_model(tree, tmp_path / "tree.npz")
     for same in (tree, merge_equal(tree), load_model(tmp_path / "tree.npz")):

@@ -17,6 +17,7 @@ from mnlearn.models.dependency_network import DependencyNetwork, Trees, flat_tre
 from mnlearn.models.features import FeatureSet, features_of
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import binary_schema
 
 ONE = features_of([[(0, 1)]])
 
@@ -66,7 +67,10 @@ def circuit(**changes):
             r"Trees, child: expected shape \(1, 2\), got \(1, 1\)",
         ),
         (
-            lambda: replace(random_hidden_tree(0, n_vars=2), names=("a", "a")),
+            lambda: replace(
+                random_hidden_tree(0, n_vars=2),
+                schema=binary_schema(("a", "a")),
+            ),
             "two columns are called 'a'|HiddenTree, names",
         ),
         (
@@ -75,15 +79,15 @@ def circuit(**changes):
         ),
         (lambda: BayesianNetwork(flat_trees(2), [0, 0]), "order: expected each variable once"),
         (
-            lambda: MarkovNetwork(2, ONE, [1.0], names=("a",)),
+            lambda: MarkovNetwork(binary_schema(2, ("a",)), ONE, [1.0]),
             "MarkovNetwork, names: expected 2, got 1",
         ),
         (
-            lambda: MarkovNetwork(2, ONE, [1.0], names=("a", "a")),
+            lambda: MarkovNetwork(binary_schema(2, ("a", "a")), ONE, [1.0]),
             "MarkovNetwork, names: two columns are called 'a'",
         ),
         (
-            lambda: MarkovNetwork(2, ONE, [1.0], names=("a", "b\x01")),
+            lambda: MarkovNetwork(binary_schema(2, ("a", "b\x01")), ONE, [1.0]),
             "MarkovNetwork, names, column 2: .* has a control character",
         ),
         (

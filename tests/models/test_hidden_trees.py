@@ -21,6 +21,7 @@ from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.any_model import cll, cmll, ll, pll
+from mnlearn.variables.schema import binary_schema
 from oracles import all_states
 
 SEEDS = range(6)
@@ -166,7 +167,7 @@ def test_the_most_edges_of_a_circuit():
 
 
 def test_files(tmp_path):
-    tree = replace(random_hidden_tree(2), names=tuple("abcde"))
+    tree = replace(random_hidden_tree(2), schema=binary_schema(tuple("abcde")))
     path, other = tmp_path / "a.npz", tmp_path / "b.npz"
     save_model(tree, path)
     again = load_model(path)

@@ -31,7 +31,7 @@ def test_a_mixture_is_the_weighted_mean_of_its_circuits():
     mixture = mixture_circuit(circuits, np.log(share))
     mixture.check()
     assert mixture.names == circuits[0].names
-    named = [replace(one, names=tuple("abcdef")) for one in circuits]
+    named = [replace(one, schema=one.schema.rename(tuple("abcdef"))) for one in circuits]
     assert mixture_circuit(named, np.log(share)).names == tuple("abcdef")
     assert log_partition(mixture) == pytest.approx(0.0, abs=1e-12)
     states = all_states(6)

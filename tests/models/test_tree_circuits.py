@@ -12,6 +12,7 @@ from mnlearn.learning.learner import Task
 from mnlearn.methods.chow_liu import ChowLiu
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.scoring.any_model import ll, pll
+from mnlearn.variables.schema import binary_schema
 from oracles import all_states
 
 
@@ -105,7 +106,7 @@ def _triangles():
 
 def test_learned_tree_has_the_likelihood_of_its_tables():
     rng = np.random.default_rng(2)
-    data = merge_rows(rng.integers(0, 2, (200, 5)), names=tuple("abcde"))
+    data = merge_rows(rng.integers(0, 2, (200, 5)), schema=binary_schema("abcde"))
     fitted = ChowLiu(pseudocount=1.0).learn(Task(data, ChowLiu.grid({})))
     assert fitted.model.names == tuple("abcde")
     assert log_partition(fitted.model) == pytest.approx(0.0, abs=1e-12)

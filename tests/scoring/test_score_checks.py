@@ -108,11 +108,11 @@ def test_networks_that_cannot_be_enumerated_are_compiled():
 
 def test_a_column_of_another_name_is_named():
     network, data = random_network(0, n_vars=2), random_data(0, n_vars=2)
-    named = dataclasses.replace(network, names=("a", "b"))
+    named = dataclasses.replace(network, schema=network.schema.rename(("a", "b")))
     for names, message in ((("x", "b"), "'a' as column 1 as in the model, got 'x'"),
                            (("a", "x"), "'b' as column 2 as in the model, got 'x'")):  # fmt: skip
         with pytest.raises(InputError, match=message):
-            pll(named, dataclasses.replace(data, names=names))
+            pll(named, dataclasses.replace(data, schema=data.schema.rename(names)))
 
 
 def test_a_dependency_network_has_no_marginal_likelihood():

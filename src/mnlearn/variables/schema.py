@@ -256,18 +256,26 @@ class Schema(Sequence[Variable]):
         return Schema(tuple(renamed), names is not None)
 
 
-def binary_schema(n_vars: int, names: Sequence[str] | None = None) -> Schema:
+def binary_schema(variables: int | Sequence[str], names: Sequence[str] | None = None) -> Schema:
     """Return the schema of variables whose states are 0 and 1.
+
+    Parameters
+    ----------
+    variables : int or sequence of str
+        Their number, or their names.
+    names : sequence of str, optional
+        Their names, if their number is given; None for nameless variables.
 
     Raises
     ------
     InputError
         There are too few or too many names, or they are not different and printable.
     """
-    if names is not None and len(names) != n_vars:
-        raise InputError(f"expected {n_vars} names, got {len(names)}.", where=DATA)
-    variables = tuple(map(Variable, labels_of(names, n_vars)))
-    return Schema(variables, names is not None)
+    if not isinstance(variables, int | np.integer):
+        variables, names = len(variables), variables
+    if names is not None and len(names) != variables:
+        raise InputError(f"expected {variables} names, got {len(names)}.", where=DATA)
+    return Schema(tuple(map(Variable, labels_of(names, int(variables)))), names is not None)
 
 
 def _place(where: str, name: str, row: int) -> str:

@@ -151,7 +151,7 @@ def test_bayesian_networks_come_back(tmp_path, suffix):
 def test_a_name_that_the_form_cannot_hold(tmp_path, name):
     (tmp_path / "wet.bif").write_text(WET)
     network = load_model(tmp_path / "wet.bif")
-    network = dataclasses.replace(network, names=("a", "b", name, "d"))
+    network = dataclasses.replace(network, schema=network.schema.rename(("a", "b", name, "d")))
     with pytest.raises(InputError, match="cannot be written to a"):
         save_model(network, tmp_path / "again.bif")
 

@@ -8,6 +8,7 @@ import pytest
 from made_figures import BY_KIND, material, record, ring
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
+from mnlearn.variables.schema import binary_schema
 from mnlearn_studies.records.kinds.structures import couplings
 from mnlearn_studies.report.figures import draw
 
@@ -24,7 +25,7 @@ def test_structure_tells_found_missed_and_extra_edges(structures):
 def test_structure_draws_the_names_of_the_variables(structures, tmp_path):
     network = ring()
     names = tuple(f"item_{v + 1}" for v in range(6))
-    named = markov_network(6, network.features, network.weight, names)
+    named = markov_network(binary_schema(6, names), network.features, network.weight)
     record(named, tmp_path)
     figure = draw(material(tmp_path), BY_KIND["structure"])
     assert [text.get_text() for text in figure.axes[0].texts] == list("123456")
