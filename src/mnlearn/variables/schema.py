@@ -271,11 +271,13 @@ def binary_schema(variables: int | Sequence[str], names: Sequence[str] | None = 
     InputError
         There are too few or too many names, or they are not different and printable.
     """
-    if not isinstance(variables, int | np.integer):
-        variables, names = len(variables), variables
-    if names is not None and len(names) != variables:
-        raise InputError(f"expected {variables} names, got {len(names)}.", where=DATA)
-    return Schema(tuple(map(Variable, labels_of(names, int(variables)))), names is not None)
+    if isinstance(variables, int | np.integer):
+        n_vars = int(variables)
+    else:
+        n_vars, names = len(variables), variables
+    if names is not None and len(names) != n_vars:
+        raise InputError(f"expected {n_vars} names, got {len(names)}.", where=DATA)
+    return Schema(tuple(map(Variable, labels_of(names, n_vars))), names is not None)
 
 
 def _place(where: str, name: str, row: int) -> str:
