@@ -1,4 +1,4 @@
-"""The Adult data: binary columns for the values of its 15 attributes, numbers cut into four bins.
+"""The Adult data: 15 attributes, or a binary column for each value; numbers cut into four bins.
 
 The bins of a number are cut at the quartiles of all rows; capital gain and loss, which are mostly
 0, at 0 and at the terciles of what is above. A value belongs to the bin whose number is the number
@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import Dataset
+from mnlearn.data.dataset import Dataset, merge_rows
+from mnlearn.variables.schema import Schema, Variable, binary_schema
 
 _SEED = 20102
 _N_TEST, _N_VALID = 7_327, 5_000
@@ -51,39 +52,38 @@ def build_adult(files: Sequence[bytes]) -> Mapping[str, Dataset]:
     """Return the splits as 125 binary columns; a missing value is 0 in all columns of a nominal
     attribute.
     """
-    blocks, names = _encode(files, with_missing=False)
-    return _split(blocks, names, grouped=False)
+    attributes = _read_attributes(files)
+    rows = [cells[:, None] == np.array(known) for _, cells, known, _ in attributes]
+    names = [f"{name}={state}" for name, _, _, shown in attributes for state in shown]
+    return _split(np.hstack(rows), binary_schema(names))
 
 
 def build_adult_groups(files: Sequence[bytes]) -> Mapping[str, Dataset]:
-    """Return the splits with one group of columns for each attribute.
+    """Return the splits as 15 variables; missing values are a state of their own."""
+    variables, states = [], []
+    for name, cells, known, shown in _read_attributes(files):
+        missing = [_MISSING] if (cells == _MISSING).any() else []
+        variables.append(Variable(name, (*shown, *missing)))
+        states.append((cells[:, None] == np.array([*known, *missing])).argmax(axis=1))
+    schema = Schema(tuple(variables))
+    return _split(schema.rows(np.stack(states, axis=1)), schema)
 
-    An attribute with missing values has a column for them too.
-    """
-    blocks, names = _encode(files, with_missing=True)
-    return _split(blocks, names, grouped=True)
 
-
-def _encode(
-    files: Sequence[bytes], with_missing: bool
-) -> tuple[list[NDArray[np.bool_]], list[str]]:
-    """Return the columns of each attribute, shape (n_rows, n_values), and their names."""
+def _read_attributes(files: Sequence[bytes]) -> list[tuple[str, NDArray, list[str], list[str]]]:
+    """Return of each attribute its name, its cells, its values, and what these are called."""
     table = _read(files)
-    blocks, names = [], []
-    for column, (attribute, values) in enumerate(_ATTRIBUTES.items()):
+    attributes = []
+    for column, (name, values) in enumerate(_ATTRIBUTES.items()):
         cells = table[:, column]
         if values in ("quartiles", "terciles"):
             numbers = cells.astype(np.float64)
-            found = np.searchsorted(_edges(numbers, values), numbers).astype(str)
+            cells = np.searchsorted(_edges(numbers, values), numbers).astype(str)
             known = ["0", "1", "2", "3"]
-            shown = [f"bin{k}" for k in known]
+            attributes.append((name, cells, known, [f"bin{k}" for k in known]))
         else:
-            found, known = cells, values.split(",")
-            known += [_MISSING] * (with_missing and bool((cells == _MISSING).any()))
-            shown = known
-        blocks.append(found[:, None] == np.array(known))
-        names += [f"{attribute}={value}" for value in shown]
-    return blocks, names
+            known = values.split(",")
+            attributes.append((name, cells, known, known))
+    return attributes
 
 
 def _edges(numbers: NDArray[np.float64], how: str) -> NDArray[np.float64]:
@@ -101,21 +101,12 @@ def _read(files: Sequence[bytes]) -> NDArray[np.str_]:
     return np.array(rows)
 
 
-def _split(
-    blocks: Sequence[NDArray[np.bool_]], names: Sequence[str], grouped: bool
-) -> Mapping[str, Dataset]:
+def _split(rows: NDArray, schema: Schema) -> Mapping[str, Dataset]:
     """Return the splits: of the rows in a random order, test, then training, then validation."""
-    ends = np.cumsum([block.shape[1] for block in blocks]).tolist()
-    spans = [range(end - block.shape[1], end) for end, block in zip(ends, blocks, strict=True)]
-    rows = np.hstack(blocks)
     rows = rows[np.random.Generator(np.random.PCG64(_SEED)).permutation(len(rows))]
     parts = {
         "train": rows[_N_TEST:-_N_VALID],
         "valid": rows[-_N_VALID:],
         "test": rows[:_N_TEST],
     }
-    groups = spans if grouped else ()
-    return {
-        split: Dataset.from_arrays(part, names=names).with_groups(groups)
-        for split, part in parts.items()
-    }
+    return {split: merge_rows(part, schema=schema) for split, part in parts.items()}

@@ -14,7 +14,9 @@ from mnlearn.data.own_files import SPLITS
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.adult import build_adult, build_adult_groups
 from mnlearn_studies.datasets.alarm import build_alarm, build_alarm_groups
+from mnlearn_studies.datasets.networks import build_samples
 from mnlearn_studies.datasets.sources import Source, find_source
+from mnlearn_studies.datasets.tables import build_table
 from mnlearn_studies.datasets.verification import compute_blob_id
 
 
@@ -64,6 +66,10 @@ _ALARM = (
     "Beinlich, Suermondt, Chavez & Cooper, The ALARM monitoring system, AIME 1989; samples of the "
     "network in pgmpy's repository"
 )
+_BNLEARN = (
+    "Scutari, the network repository of bnlearn; samples of the network in pgmpy's repository"
+)
+_UCI = "Dua & Graff, UCI Machine Learning Repository, in renatopp's collection of ARFF files"
 _ADULT = "Becker & Kohavi, Adult, UCI Machine Learning Repository, 1996"
 
 BUILT = {
@@ -90,19 +96,19 @@ BUILT = {
         Built(
             "alarm_groups",
             "Alarm, grouped",
-            105,
+            37,
             50_000,
             4_000,
             4_000,
-            0.352,
+            0.383,
             (
-                "c0dbd73ae3832daadc95c60d0cf9018f74e2fc73",
-                "0c8eeaeba19f9f40f669a5a97d28ba6d09da9aaa",
-                "31ed5e6dc682da8b1b153d0401a5c3bb5adc71ab",
+                "483e704f5593b2103b0fde2c21b6ea14a95c01e7",
+                "34335e91cdccf2c4281f7ef302af129ced0e2e2c",
+                "79dfa10974989ef86cb89d468f74495867cc0a11",
             ),
             "alarm",
             build_alarm_groups,
-            "patient monitoring, 37 variables, a group of columns for each",
+            "patient monitoring, 37 variables of 2 to 4 states",
             _ALARM,
         ),
         Built(
@@ -126,20 +132,182 @@ BUILT = {
         Built(
             "adult_groups",
             "Adult, grouped",
-            128,
+            15,
             36_515,
             5_000,
             7_327,
-            0.117,
+            0.110,
             (
-                "ffe067114bc862df93b41f4605495698ec0eb032",
-                "ea369a9b84ba29b010da6109c1e3ef132704b227",
-                "e6add7a4a5886e3a63d3c1d6e4038123f4982cb7",
+                "96035928bd0047950c6c9c4676224c7787f29103",
+                "847a15ebb6919a83cf0b281d9e3da93fe7f309e1",
+                "98a9e3b5fb546d47f705f2c6bc9752048f51e83c",
             ),
             "adult",
             build_adult_groups,
-            "census answers and income, a group of columns for each of 15 attributes",
+            "census answers and income, 15 variables of 2 to 42 states",
             _ADULT,
+        ),
+        Built(
+            "asia",
+            "Asia",
+            8,
+            10_000,
+            2_000,
+            5_000,
+            0.796,
+            (
+                "2a76e7f4cbad5c3cc8f3c38e6d1c0958af82046d",
+                "9b996747f01b6e80d59da3add2de383d5235a3df",
+                "83e267ec4e7c0536cb4d3dba7b9bc1c8925fc892",
+            ),
+            "asia",
+            build_samples,
+            "chest clinic",
+            _BNLEARN,
+        ),
+        Built(
+            "child",
+            "Child",
+            20,
+            10_000,
+            2_000,
+            5_000,
+            0.325,
+            (
+                "be07f4e2e830ec0ddbd409b74d0c4d351a987a09",
+                "83be2f04de66edda9957669f503f5b39b6c38df8",
+                "56e84758e2636e502c277b933b78c9df1705f0c5",
+            ),
+            "child",
+            build_samples,
+            "congenital heart disease",
+            _BNLEARN,
+        ),
+        Built(
+            "insurance",
+            "Insurance",
+            27,
+            10_000,
+            2_000,
+            5_000,
+            0.305,
+            (
+                "371b1a60436a916a6a87e6165d94e6c2d85cf8f0",
+                "cefe34dfa3e6ddcfae16d34a1196b410434e2f05",
+                "611a1af41b6dde9f9870a10d54ff05edaea244cd",
+            ),
+            "insurance",
+            build_samples,
+            "car insurance risks",
+            _BNLEARN,
+        ),
+        Built(
+            "alarm37",
+            "Alarm, 10,000",
+            37,
+            10_000,
+            2_000,
+            5_000,
+            0.383,
+            (
+                "9512e24513e03a56c71919be28d15894f7a6a5f8",
+                "bc0dda77faccee59249f0e73b4d0c6176bca42dd",
+                "0cfbc2a4de414c2f652deb1a996d9fbc5c1a9196",
+            ),
+            "alarm",
+            build_samples,
+            "patient monitoring",
+            _BNLEARN,
+        ),
+        Built(
+            "hailfinder",
+            "Hailfinder",
+            56,
+            10_000,
+            2_000,
+            5_000,
+            0.25,
+            (
+                "f68b1394d28d3305af6adb491b7f0b79c32b3980",
+                "aee3f30eb38df82a06b5250d87485efd0a5298cb",
+                "bce4f8f807197aacfb8032ad1a9e6ed2912f783e",
+            ),
+            "hailfinder",
+            build_samples,
+            "severe summer hail",
+            _BNLEARN,
+        ),
+        Built(
+            "win95pts",
+            "Win95pts",
+            76,
+            10_000,
+            2_000,
+            5_000,
+            0.135,
+            (
+                "88c51cd113c5ffaff0a17d53c090db91c5837777",
+                "57adda047135d46f4a54a4f12ec90deb43f49f4e",
+                "d28ca94b89e7932c489a01fc8e99bb7da503eeb3",
+            ),
+            "win95pts",
+            build_samples,
+            "printer problems",
+            _BNLEARN,
+        ),
+        Built(
+            "mushroom",
+            "Mushroom",
+            23,
+            5_688,
+            812,
+            1_624,
+            0.169,
+            (
+                "04ce38d685518a918129e18a907e4ac879bc1db5",
+                "0c5da9ac2ba935cdc307b2d41372af891d96a659",
+                "1b5de5b2fae9c332a28d9ceb3a1c68bf07a1ac73",
+            ),
+            "mushroom",
+            build_table,
+            "marks of 8,124 mushrooms",
+            _UCI,
+        ),
+        Built(
+            "nursery",
+            "Nursery",
+            9,
+            9_072,
+            1_296,
+            2_592,
+            0.274,
+            (
+                "dfd6a2a142ca32ccc3fe1e524573f44590f4ed06",
+                "2c256ec287a080793275de5b05916289fc7dd1db",
+                "ac5d05b9a6d65ca4ced8a05dbdebb315c35db925",
+            ),
+            "nursery",
+            build_table,
+            "applications to nursery schools",
+            _UCI,
+        ),
+        Built(
+            "splice",
+            "Splice",
+            61,
+            2_233,
+            319,
+            638,
+            0.21,
+            (
+                "f4473b97838a7556e681bfd25df87a9d28abdec1",
+                "f641b82c77c43c7a0e7d2371efd125bc5274f67e",
+                "a368b713433afa6406439d7d0fb753145ca2ae7e",
+            ),
+            "splice",
+            build_table,
+            "splice junctions of genes, 60 nucleotides",
+            _UCI,
         ),
     )
 }
@@ -206,11 +374,10 @@ def build(name: str, files: Sequence[bytes]) -> dict[str, Dataset]:
 
 
 def text_of(data: Dataset) -> bytes:
-    """Return the examples as text, values separated by commas, without a header."""
-    cells = np.full((len(data.row_of), data.n_vars, 2), ord(","), np.uint8)
-    cells[:, :, 0] = data.rows[data.row_of] + ord("0")
-    cells[:, -1, 1] = ord("\n")
-    return cells.tobytes()
+    """Return the examples as text, numbers of states separated by commas, without a header."""
+    values = data.schema.values(data.rows)
+    lines = np.array([",".join(map(str, row)) + "\n" for row in values.tolist()], object)
+    return "".join(lines[data.row_of]).encode("ascii")
 
 
 def sources() -> dict[str, Source]:

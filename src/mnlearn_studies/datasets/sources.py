@@ -7,7 +7,11 @@ from typing import NamedTuple
 
 from mnlearn.runtime.errors import InputError
 
-_PGMPY = "https://raw.githubusercontent.com/pgmpy/pgmpy/94105f10d4177e4420e2fa6766d819c19aa6b66e"
+_GITHUB = "https://raw.githubusercontent.com"
+_PGMPY = (
+    f"{_GITHUB}/pgmpy/pgmpy/94105f10d4177e4420e2fa6766d819c19aa6b66e/pgmpy/utils/example_models"
+)
+_ARFF = f"{_GITHUB}/renatopp/arff-datasets/c59f172882592bb58982cc54d2d3c8a2b57e9b73/classification"
 _UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 
 
@@ -67,20 +71,42 @@ class Source:
         return replace(self, name=name)
 
 
+def _single(name: str, folder: str, file: str, n_bytes: int, blob_id: str) -> Source:
+    """Return a source of one file."""
+    return Source(name, name, (SourceFile(file, f"{folder}/{file}", n_bytes, blob_id),))
+
+
 SOURCES = {
     source.name: source
     for source in (
-        Source(
-            "alarm",
-            "alarm",
-            (
-                SourceFile(
-                    "alarm.bif.gz",
-                    f"{_PGMPY}/pgmpy/utils/example_models/alarm.bif.gz",
-                    1832,
-                    "a0a56f8b6fe1dd7bb549825721c08415ce741e27",
-                ),
-            ),
+        _single("alarm", _PGMPY, "alarm.bif.gz", 1_832, "a0a56f8b6fe1dd7bb549825721c08415ce741e27"),
+        _single("asia", _PGMPY, "asia.bif.gz", 310, "2d0f84037cfcd2d46905feecbdf3b8d6eeef7fcd"),
+        _single("child", _PGMPY, "child.bif.gz", 1_443, "755aa88af7b079319660045267d04c23d3541db9"),
+        _single(
+            "insurance",
+            _PGMPY,
+            "insurance.bif.gz",
+            3_802,
+            "1d5dab1614fde9d5fed397f5796c023dbeb3ec3b",
+        ),
+        _single(
+            "hailfinder",
+            _PGMPY,
+            "hailfinder.bif.gz",
+            9_075,
+            "42e857103cb3f78ee679fd9ad3815944c0895347",
+        ),
+        _single(
+            "win95pts", _PGMPY, "win95pts.bif.gz", 4_261, "7a0e06185024c06663ee218876af080fbab8059a"
+        ),
+        _single(
+            "mushroom", _ARFF, "mushroom.arff", 759_524, "b28549a6cb117690e692208d882f91aad52a6776"
+        ),
+        _single(
+            "nursery", _ARFF, "nursery.arff", 1_077_366, "c97e2eed9a8ff1c68ffa52b4d7a4161eee35b1f8"
+        ),
+        _single(
+            "splice", _ARFF, "splice.arff", 527_517, "ac6657f9823467211b8510ec638228db45c1d891"
         ),
         Source(
             "adult",
