@@ -1,4 +1,4 @@
-"""Arithmetic circuits: sums and products of parameters and of the literals of binary variables."""
+"""Arithmetic circuits: sums and products of parameters and of the states of variables."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from mnlearn.kernels.circuits.structure import find_fault, find_overlap, scopes
 from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network
 from mnlearn.models.cpd_trees import trees_of_leaves
-from mnlearn.models.features import FeatureSet
+from mnlearn.models.features import FeatureSet, feature_set
 from mnlearn.models.fields import check_spans, set_array, set_schema
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
-from mnlearn.variables.schema import Schema, binary_schema
+from mnlearn.variables.schema import Schema
 
 _FAULTS = ("", "a sum over children of different variables", "a product whose factors share one")
 
@@ -157,7 +157,7 @@ class ArithmeticCircuit(Model):
         n_words = -(-self.n_columns // 64)
         fixed = np.empty((self.n_nodes, 2, n_words), np.uint64)
         layout = (self.is_sum, self.start, self.child, self.n_leaves)
-        return bool(find_overlap(*layout, self.n_columns, fixed) < 0)
+        return bool(find_overlap(*layout, self.schema.start, fixed) < 0)
 
     def check(self) -> None:
         """Check that all sums are smooth and all products decomposable, as marginals need.
@@ -167,44 +167,53 @@ class ArithmeticCircuit(Model):
         InputError
             Names the first node at fault, or a variable that the root does not depend on.
         """
-        n_words = -(-self.n_columns // 64)
+        n_words = -(-self.n_vars // 64)
         scope = np.zeros((self.n_nodes, n_words), np.uint64)
-        scopes(self.start, self.child, self.n_columns, self.n_leaves, scope)
+        scopes(self.start, self.child, self.schema.start, self.n_leaves, scope)
         node, fault = find_fault(self.is_sum, self.start, self.child, self.n_leaves, scope)
         if fault:
             raise InputError(f"circuit, node {node}: is {_FAULTS[fault]}.")
-        bits = np.unpackbits(scope[-1].view(np.uint8), bitorder="little")[: self.n_columns]
-        if not bits.all():
-            missing = int(np.flatnonzero(bits == 0)[0])
-            raise InputError(f"circuit: variable {missing} is not below its root.")
+        bits = np.unpackbits(scope[-1].view(np.uint8), bitorder="little")[: self.n_vars]
+        missing = np.flatnonzero((bits == 0) & (self.schema.arity > 1))
+        if len(missing):
+            raise InputError(f"circuit: variable {missing[0]} is not below its root.")
 
 
-def product_of_marginals(p_one: NDArray[np.float64]) -> ArithmeticCircuit:
-    """Return the circuit of independent variables, with one feature for each literal.
+def state_leaves(schema: Schema) -> NDArray[np.int64]:
+    """Return the leaves of the states of all variables, which follow one another.
+
+    A variable of two states has both leaves of its column. Of several states, each has the leaf of
+    value 1 of its column; the other leaf is not used.
+    """
+    width = np.diff(schema.start)[schema.variable_of]
+    leaves = np.arange(2 * schema.n_columns)
+    return leaves[(np.repeat(width, 2) == 1) | (leaves % 2 == 1)]
+
+
+def product_of_marginals(schema: Schema, p_one: NDArray[np.float64]) -> ArithmeticCircuit:
+    """Return the circuit of independent variables, with one feature for each state.
 
     Parameters
     ----------
-    p_one : ndarray of float64, shape (n_vars,)
-        P(X_v = 1), in the open interval (0, 1).
+    schema : Schema
+        The variables.
+    p_one : ndarray of float64, shape (n_columns,)
+        P(column = 1), in the open interval (0, 1).
     """
-    n_vars = len(p_one)
-    v = np.arange(n_vars, dtype=np.int32)
-    n_leaves = 4 * n_vars
-    pairs = np.stack([np.arange(2 * n_vars), 2 * n_vars + np.arange(2 * n_vars)], axis=1)
-    sums = n_leaves + np.stack([2 * v, 2 * v + 1], axis=1)
-    root = n_leaves + 2 * n_vars + v
-    literals = FeatureSet(
-        np.arange(2 * n_vars + 1, dtype=np.int64),
-        np.repeat(v, 2),
-        np.tile(np.array([0, 1], np.uint8), n_vars),
-    )
+    literal = state_leaves(schema)
+    column, value = np.divmod(literal, 2)
+    n, n_leaves = len(literal), 2 * schema.n_columns + len(literal)
+    width = schema.arity[schema.arity > 1]
+    pairs = np.stack([literal, 2 * schema.n_columns + np.arange(n)], axis=1)
+    below = np.concatenate([pairs.ravel(), n_leaves + np.arange(n + len(width))])
+    lengths = np.concatenate([np.full(n, 2), width, [len(width)]])
     return ArithmeticCircuit(
-        binary_schema(n_vars),
-        np.repeat(np.array([0, 1, 0], np.uint8), [2 * n_vars, n_vars, 1]),
-        np.concatenate([2 * np.arange(3 * n_vars + 1), [7 * n_vars]]).astype(np.int64),
-        np.concatenate([pairs.ravel(), sums.ravel(), root]).astype(np.int32),
-        np.log(np.stack([1.0 - p_one, p_one], axis=1)).ravel(),
-        literals,
+        schema,
+        np.repeat(np.array([0, 1, 0], np.uint8), [n, len(width), 1]),
+        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        below.astype(np.int32),
+        np.log(np.where(value == 1, p_one[column], 1.0 - p_one[column])),
+        feature_set(np.arange(n + 1), column, value),
     )
 
 

@@ -71,7 +71,9 @@ def test_sums_whose_terms_do_not_exclude_each_other(seed, n_vars):
     start = np.cumsum([0, *map(len, nodes)])
     child = np.concatenate(nodes).astype(np.int32)
     room = np.full((n_leaves + len(nodes), 2, -(-n_vars // 64)), 99, np.uint64)
-    found = find_overlap(np.array(is_sum, np.uint8), start, child, n_leaves, n_vars, room)
+    found = find_overlap(
+        np.array(is_sum, np.uint8), start, child, n_leaves, np.arange(n_vars + 1), room
+    )
     assert found == first
 
 

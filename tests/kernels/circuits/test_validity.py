@@ -21,7 +21,7 @@ def fault(nodes):
     start = np.cumsum([0, *(len(children) for _, children in nodes)])
     child = np.concatenate([children for _, children in nodes]).astype(np.int32)
     scope = np.zeros((n_leaves + len(nodes), 3), np.uint64)
-    scopes(start, child, N_VARS, n_leaves, scope)
+    scopes(start, child, np.arange(N_VARS + 1), n_leaves, scope)
     return tuple(map(int, find_fault(is_sum, start, child, n_leaves, scope)))
 
 

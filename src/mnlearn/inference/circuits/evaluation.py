@@ -18,6 +18,7 @@ from mnlearn.kernels.circuits.evaluation import (
     plain_values_of_lanes,
 )
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.variables.schema import Schema
 
 UNKNOWN = 2
 # Plain numbers are trusted if the log of the root is at most this far from 0 (nats), and all
@@ -41,14 +42,14 @@ class LogSpace:
         self._circuit = circuit
         self._arrays = (circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves)
         self.all_values = np.empty((circuit.n_nodes, LANES))
-        n_literals = 2 * circuit.n_vars
+        n_literals = 2 * circuit.n_columns
         self.all_values[n_literals : circuit.n_leaves] = np.maximum(weight, LOG_ZERO)[:, None]
         self._scratch = np.empty((2, LANES))
         self._flows: NDArray[np.float64] | None = None
 
     def values(self, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return the log-value of the root for each row of evidence; see `Batch.values`."""
-        literal = self.all_values[: 2 * self._circuit.n_vars].reshape(-1, 2, LANES)
+        literal = self.all_values[: 2 * self._circuit.n_columns].reshape(-1, 2, LANES)
         for x in (0, 1):
             literal[:, x, : len(rows)] = np.where(1 - x == rows.T, LOG_ZERO, 0.0)
             literal[:, x, len(rows) :] = 0.0
@@ -72,8 +73,8 @@ class Batch:
     circuit : ArithmeticCircuit
         The circuit.
     atomic : bool
-        Whether the first parameters are the weights of the literals, in their order. If so, the two
-        values of each variable are scaled by their sum. Otherwise the root has a factor for every
+        Whether the first parameters are the weights of the states, in their order. If so, the
+        states of each variable are scaled by their sum. Otherwise the root has a factor for every
         variable and leaves the range of plain numbers at a few hundred variables.
     """
 
@@ -83,15 +84,16 @@ class Batch:
         self._values = np.empty((circuit.n_nodes, LANES))
         self._flows: NDArray[np.float64] | None = None
         self._log_space: LogSpace | None = None
+        self._unused = _has_others(circuit.schema)[:, None]
         self.weigh(circuit.weight)
 
     def weigh(self, weight: NDArray[np.float64]) -> None:
         """Replace the parameters by `weight`, float64 of shape (n_parameters,)."""
         circuit = self._circuit
         self._weight = weight
-        self._log_scale = _log_scale(weight, circuit.n_vars, self._atomic)
+        self._log_scale = _log_scale(weight, circuit.schema, self._atomic)
         with np.errstate(over="ignore"):
-            self._values[2 * circuit.n_vars : circuit.n_leaves] = np.exp(weight)[:, None]
+            self._values[2 * circuit.n_columns : circuit.n_leaves] = np.exp(weight)[:, None]
         self._log_space = None
 
     def values(self, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
@@ -99,8 +101,9 @@ class Batch:
 
         Parameters
         ----------
-        rows : ndarray of uint8, shape (n_rows, n_vars)
-            0, 1, or UNKNOWN for a variable to be summed out; at most LANES rows.
+        rows : ndarray of uint8, shape (n_rows, n_columns)
+            0, 1, or UNKNOWN for a column to be summed out; at most LANES rows. Where a column of
+            several is 1, the others are 0.
 
         Returns
         -------
@@ -108,8 +111,8 @@ class Batch:
             In nats.
         """
         self._rows, n_rows = rows, len(rows)
-        literal = self._values[: 2 * self._circuit.n_vars].reshape(-1, 2, LANES)
-        scale = np.exp(-self._log_scale)[:, None]
+        literal = self._values[: 2 * self._circuit.n_columns].reshape(-1, 2, LANES)
+        scale = _by_column(np.exp(-self._log_scale), self._circuit.schema)[:, None]
         literal[:] = scale[:, None]
         for x in (0, 1):
             literal[:, x, :n_rows] = np.where(1 - x == rows.T, 0.0, scale)
@@ -128,8 +131,9 @@ class Batch:
             self._flows, self._share = np.empty(self._values.shape), np.empty(LANES)
         plain_flows_of_lanes(*self._arrays, self._values, self._flows, self._share)
         leaves = self._flows[: self._circuit.n_leaves, : len(self._rows)]
-        p = leaves[: 2 * self._circuit.n_vars].reshape(-1, 2, len(self._rows))
+        p = leaves[: 2 * self._circuit.n_columns].reshape(-1, 2, len(self._rows))
         ruled_out = np.stack([self._rows.T == 1, self._rows.T == 0], axis=1)
+        ruled_out[:, 0] |= self._unused
         lost = ~(self._trusted & ((p >= _LEAST_PROBABILITY) | ruled_out).all(axis=(0, 1)))
         if lost.any():
             batch = self._in_log_space()
@@ -177,9 +181,9 @@ class Evaluator:
         expectation : ndarray of float64, shape (n_parameters,)
             Of the features under the distribution of the circuit.
         """
-        first, last = 2 * self._circuit.n_vars, self._circuit.n_leaves
-        log_scale = _log_scale(weight, self._circuit.n_vars, self._atomic)
-        self._values[:first] = np.exp(-np.repeat(log_scale, 2))
+        first, last = 2 * self._circuit.n_columns, self._circuit.n_leaves
+        log_scale = _log_scale(weight, self._circuit.schema, self._atomic)
+        self._values[:first] = np.exp(-np.repeat(_by_column(log_scale, self._circuit.schema), 2))
         with np.errstate(over="ignore"):
             np.exp(weight, out=self._values[first:last])
         plain_values(*self._arrays, self._values)
@@ -188,27 +192,27 @@ class Evaluator:
             plain_flows(*self._arrays, self._values, self._flows)
             return float(np.log(root[0]) + log_scale.sum()), self._flows[first:last].copy()
         batch = LogSpace(self._circuit, weight)
-        row = np.full((1, self._circuit.n_vars), UNKNOWN, np.uint8)
+        row = np.full((1, self._circuit.n_columns), UNKNOWN, np.uint8)
         log_z = float(batch.values(row)[0])
         return log_z, batch.flows()[first:last, 0].copy()
 
     def marginals(
         self, weight: NDArray[np.float64], rows: NDArray[np.uint8]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the log-value of the root, and P(X_v = 1 | evidence), for each row of evidence.
+        """Return the log-value of the root, and P(column = 1 | evidence), for each row.
 
         Parameters
         ----------
         weight : ndarray of float64, shape (n_parameters,)
             Used instead of the circuit's own.
-        rows : ndarray of uint8, shape (n_rows, n_vars)
+        rows : ndarray of uint8, shape (n_rows, n_columns)
             See `Batch.values`.
 
         Returns
         -------
         log_value : ndarray of float64, shape (n_rows,)
             In nats.
-        p_one : ndarray of float64, shape (n_rows, n_vars)
+        p_one : ndarray of float64, shape (n_rows, n_columns)
             The marginals.
         """
         if self._batch is None:
@@ -218,7 +222,7 @@ class Evaluator:
             self._batch.weigh(weight)
             self._weighed = weight
         log_root = self._batch.values(rows)
-        return log_root, self._batch.flows()[1 : 2 * self._circuit.n_vars : 2].T.copy()
+        return log_root, self._batch.flows()[1 : 2 * self._circuit.n_columns : 2].T.copy()
 
 
 class RowEvaluator:
@@ -238,28 +242,30 @@ class RowEvaluator:
         self._circuit = circuit
         self._arrays = (circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves)
         self._values, self._flows = np.empty(circuit.n_nodes), np.empty(circuit.n_nodes)
-        log_scale = _log_scale(circuit.weight, circuit.n_vars, atomic)
-        self._scale, self._total_log_scale = np.exp(-log_scale), float(log_scale.sum())
+        log_scale = _log_scale(circuit.weight, circuit.schema, atomic)
+        self._scale = _by_column(np.exp(-log_scale), circuit.schema)
+        self._total_log_scale = float(log_scale.sum())
+        self._unused = _has_others(circuit.schema)
         with np.errstate(over="ignore"):
-            self._values[2 * circuit.n_vars : circuit.n_leaves] = np.exp(circuit.weight)
+            self._values[2 * circuit.n_columns : circuit.n_leaves] = np.exp(circuit.weight)
         self._log_space: LogSpace | None = None
 
     def conditionals(self, row: NDArray[np.uint8]) -> tuple[float, NDArray[np.float64]]:
-        """Return the log-value of the root, and P(X_v = x | evidence).
+        """Return the log-value of the root, and P(column = x | evidence).
 
         Parameters
         ----------
-        row : ndarray of uint8, shape (n_vars,)
-            0, 1, or UNKNOWN for a variable to be summed out.
+        row : ndarray of uint8, shape (n_columns,)
+            0, 1, or UNKNOWN for a column to be summed out; see `Batch.values`.
 
         Returns
         -------
         log_value : float
             In nats.
-        p : ndarray of float64, shape (n_vars, 2)
+        p : ndarray of float64, shape (n_columns, 2)
             NaN where the evidence has probability 0.
         """
-        n_literals = 2 * self._circuit.n_vars
+        n_literals = 2 * self._circuit.n_columns
         literal = self._values[:n_literals].reshape(-1, 2)
         for x in (0, 1):
             literal[:, x] = np.where(1 - x == row, 0.0, self._scale)
@@ -269,6 +275,7 @@ class RowEvaluator:
             plain_flows(*self._arrays, self._values, self._flows)
             p = self._flows[:n_literals].reshape(-1, 2)
             ruled_out = np.stack([row == 1, row == 0], axis=1)
+            ruled_out[:, 0] |= self._unused
             if ((p >= _LEAST_PROBABILITY) | ruled_out).all():
                 return float(np.log(root[0])) + self._total_log_scale, p.copy()
         if self._log_space is None:
@@ -278,11 +285,25 @@ class RowEvaluator:
         return log_root, p.copy() if np.isfinite(log_root) else np.full(p.shape, np.nan)
 
 
-def _log_scale(weight: NDArray[np.float64], n_vars: int, atomic: bool) -> NDArray[np.float64]:
+def _log_scale(weight: NDArray[np.float64], schema: Schema, atomic: bool) -> NDArray[np.float64]:
     """Return the logarithm of the scale of each variable, float64 of shape (n_vars,)."""
-    if not atomic:
-        return np.zeros(n_vars)
-    return np.logaddexp(weight[: 2 * n_vars : 2], weight[1 : 2 * n_vars : 2])
+    out = np.zeros(len(schema))
+    if atomic:
+        several = schema.arity > 1
+        first = np.cumsum(schema.arity[several])
+        blocks = np.concatenate([[0], first[:-1]])
+        out[several] = np.logaddexp.reduceat(weight[: first[-1]], blocks)
+    return out
+
+
+def _by_column(numbers: NDArray[np.float64], schema: Schema) -> NDArray[np.float64]:
+    """Return the number of the variable of each column."""
+    return numbers[schema.variable_of]
+
+
+def _has_others(schema: Schema) -> NDArray[np.bool_]:
+    """Return whether the variable of each column has several; its leaf of value 0 is not used."""
+    return (schema.arity > 2)[schema.variable_of]
 
 
 def _trusted(root: NDArray[np.float64]) -> NDArray[np.bool_]:

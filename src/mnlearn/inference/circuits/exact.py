@@ -14,7 +14,7 @@ from mnlearn.kernels.circuits.evaluation import (
     most_probable_state,
 )
 from mnlearn.kernels.circuits.structure import mark_below, rewrite, settle
-from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.circuit import ArithmeticCircuit, state_leaves
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.threads import map_ranges
 
@@ -30,8 +30,9 @@ def log_value(
     ----------
     circuit : ArithmeticCircuit
         The circuit.
-    rows : ndarray of uint8, shape (n_rows, n_vars)
-        0, 1, or UNKNOWN for a variable to be summed out.
+    rows : ndarray of uint8, shape (n_rows, n_columns)
+        0, 1, or UNKNOWN for a column to be summed out. Where a column of several is 1, the others
+        are 0.
     threads : int
         Number of threads; the result does not depend on it.
 
@@ -54,13 +55,13 @@ def log_value(
 
 def log_partition(circuit: ArithmeticCircuit) -> float:
     """Return log Z in nats, the log of the sum of the circuit's value over all states."""
-    return float(log_value(circuit, np.full((1, circuit.n_vars), UNKNOWN, np.uint8))[0])
+    return float(log_value(circuit, np.full((1, circuit.n_columns), UNKNOWN, np.uint8))[0])
 
 
 def conditionals(
     circuit: ArithmeticCircuit, rows: NDArray[np.uint8], threads: int = 1
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the log of the circuit's value for each row of evidence, and P(X_v = x | evidence).
+    """Return the log of the circuit's value for each row of evidence, and P(column = x | evidence).
 
     Small probabilities have the same relative accuracy as large ones.
 
@@ -73,7 +74,7 @@ def conditionals(
     -------
     log_value : ndarray of float64, shape (n_rows,)
         In nats.
-    p : ndarray of float64, shape (n_rows, n_vars, 2)
+    p : ndarray of float64, shape (n_rows, n_columns, 2)
         NaN where the evidence has probability 0.
     """
     log_values_of, p = np.empty(len(rows)), np.empty((*rows.shape, 2))
@@ -83,18 +84,22 @@ def conditionals(
         for begin in range(first, last, LANES):
             end = min(begin + LANES, last)
             log_values_of[begin:end] = batch.values(rows[begin:end])
-            own = batch.flows()[: 2 * circuit.n_vars].T
+            own = batch.flows()[: 2 * circuit.n_columns].T
             possible = np.isfinite(log_values_of[begin:end])
             p[begin:end] = np.where(possible[:, None], own, np.nan).reshape(end - begin, -1, 2)
 
     map_ranges(fill, len(rows), threads)
+    for columns in circuit.schema.several:
+        # The leaf of value 0 of a column of several is not used.
+        own = slice(columns[0], columns[-1] + 1)
+        p[:, own, 0] = 1.0 - p[:, own, 1]
     return log_values_of, p
 
 
 def marginals(
     circuit: ArithmeticCircuit, rows: NDArray[np.uint8], threads: int = 1
 ) -> NDArray[np.float64]:
-    """Return P(X_v = 1 | evidence), float64 of shape (n_rows, n_vars); see `conditionals`."""
+    """Return P(column = 1 | evidence), float64 of shape (n_rows, n_columns); see `conditionals`."""
     p = conditionals(circuit, rows, threads)[1]
     return np.asarray(p[:, :, 1] / p.sum(axis=2))
 
@@ -128,7 +133,7 @@ def expected_counts(
             end = min(begin + LANES, last)
             weight = data.weight[begin:end]
             total += float(weight @ batch.values(data.rows[begin:end]))
-            counts += batch.flows()[2 * circuit.n_vars :] @ weight
+            counts += batch.flows()[2 * circuit.n_columns :] @ weight
         return counts, total
 
     # The pieces do not depend on the number of threads, so that sums do not either.
@@ -150,13 +155,13 @@ def expected_counts_given(
     ----------
     circuit : ArithmeticCircuit
         The circuit.
-    literal : ndarray of float64, shape (n_rows, n_vars, 2)
+    literal : ndarray of float64, shape (n_rows, n_columns, 2)
         Log of the factor by which each row multiplies each literal.
     weight : ndarray of float64, shape (n_rows,)
         Number of examples with each row.
     """
     values, flows = np.empty((2, circuit.n_nodes, LANES))
-    values[2 * circuit.n_vars : circuit.n_leaves] = np.maximum(circuit.weight, LOG_ZERO)[:, None]
+    values[2 * circuit.n_columns : circuit.n_leaves] = np.maximum(circuit.weight, LOG_ZERO)[:, None]
     counts = np.zeros(len(circuit.weight))
     layout = (circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves)
     rows = literal.reshape(len(weight), -1)
@@ -170,12 +175,13 @@ def draw(circuit: ArithmeticCircuit, n_rows: int, seed: int, threads: int = 1) -
 
     Returns
     -------
-    ndarray of uint8, shape (n_rows, n_vars)
+    ndarray of uint8, shape (n_rows, n_columns)
     """
     batch = LogSpace(circuit, circuit.weight)
-    batch.values(np.full((1, circuit.n_vars), UNKNOWN, np.uint8))
+    batch.values(np.full((1, circuit.n_columns), UNKNOWN, np.uint8))
     values = batch.all_values[:, 0].copy()
-    out = np.empty((n_rows, circuit.n_vars), np.uint8)
+    # A column of several is set only where it is 1.
+    out = np.zeros((n_rows, circuit.n_columns), np.uint8)
 
     def fill(first: int, last: int) -> None:
         stack = np.empty(circuit.n_nodes, np.int64)
@@ -200,21 +206,23 @@ def most_probable(
 
     Returns
     -------
-    states : ndarray of uint8, shape (n_rows, n_vars)
+    states : ndarray of uint8, shape (n_rows, n_columns)
         The states.
     log_value : ndarray of float64, shape (n_rows,)
         In nats.
     """
     out = rows.copy()
+    # A column of several is set only where it is 1.
+    out[:, np.array([c for own in circuit.schema.several for c in own], np.intp)] = 0
     log_values_of = np.empty(len(rows))
 
     def fill(first: int, last: int) -> None:
         stack = np.empty(circuit.n_nodes, np.int64)
         values = np.empty(circuit.n_nodes)
-        values[2 * circuit.n_vars : circuit.n_leaves] = circuit.weight
+        values[2 * circuit.n_columns : circuit.n_leaves] = circuit.weight
         for i in range(first, last):
             for x in (0, 1):
-                literal = values[x : 2 * circuit.n_vars : 2]
+                literal = values[x : 2 * circuit.n_columns : 2]
                 literal[:] = np.where(rows[i] == 1 - x, -np.inf, 0.0)
             log_values_of[i] = most_probable_state(*_layout(circuit), values, stack, out[i])
 
@@ -223,7 +231,7 @@ def most_probable(
 
 
 def _layout(circuit: ArithmeticCircuit) -> tuple[NDArray, NDArray, NDArray, int, int]:
-    return circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves, circuit.n_vars
+    return circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves, circuit.n_columns
 
 
 def row_evaluator(circuit: ArithmeticCircuit) -> RowEvaluator:
@@ -236,9 +244,9 @@ def _batch(circuit: ArithmeticCircuit) -> Batch:
 
 
 def _is_atomic(circuit: ArithmeticCircuit) -> bool:
-    """Tell whether the first parameters are those of the literals, so that values can be scaled."""
-    features, n = circuit.features, 2 * circuit.n_vars
-    literals = np.arange(n)
+    """Tell whether the first parameters are those of the states, so that values can be scaled."""
+    features, literals = circuit.features, state_leaves(circuit.schema)
+    n = len(literals)
     return bool(
         features is not None
         and len(features) >= n
@@ -259,7 +267,7 @@ def condition(circuit: ArithmeticCircuit, evidence: NDArray[np.uint8]) -> Arithm
     ----------
     circuit : ArithmeticCircuit
         The circuit.
-    evidence : ndarray of uint8, shape (n_vars,)
+    evidence : ndarray of uint8, shape (n_columns,)
         0, 1, or UNKNOWN.
 
     Raises
@@ -267,7 +275,7 @@ def condition(circuit: ArithmeticCircuit, evidence: NDArray[np.uint8]) -> Arithm
     InputError
         The evidence has probability 0.
     """
-    n_literals, n_leaves = 2 * circuit.n_vars, circuit.n_leaves
+    n_literals, n_leaves = 2 * circuit.n_columns, circuit.n_leaves
     alias = np.arange(circuit.n_nodes, dtype=np.int32)
     known = np.flatnonzero(evidence != UNKNOWN)
     alias[2 * known + 1 - evidence[known]] = -1
@@ -313,19 +321,19 @@ def flip_log_odds(
     ----------
     circuit : ArithmeticCircuit
         The circuit.
-    rows : ndarray of uint8, shape (n_rows, n_vars)
+    rows : ndarray of uint8, shape (n_rows, n_columns)
         Examples without unknown values.
     threads : int
         Number of threads; the result does not depend on it.
 
     Returns
     -------
-    ndarray of float64, shape (n_rows, n_vars)
+    ndarray of float64, shape (n_rows, n_columns)
         NaN where both values are 0.
     """
     out = np.empty(rows.shape)
     arrays = (circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves)
-    other = 2 * np.arange(circuit.n_vars)
+    other = 2 * np.arange(circuit.n_columns)
 
     def fill(first: int, last: int) -> None:
         batch, scratch = LogSpace(circuit, circuit.weight), np.empty((3, LANES))

@@ -1,13 +1,13 @@
 """Candidate splits: what each gains by the counts in the data, and a queue of them.
 
 A candidate extends a feature by a literal of another variable. A group has one candidate for each
-variable. Scores are rounded, so that rounding errors do not choose between equal ones; see
-`arithmetic.ties`. `key` is minus the best known score of each group, or infinity for a group that
-is not in the queue: float64 (2, n_groups), row `FRESH` for groups whose gains are up to date, row
-`STALE` for the others. `winner` has a tournament of each row, int64 (2, 2 * n_groups): entry 1 is
-the group of the least key, the lowest of equal ones, entry i the better of the entries 2 * i and
-2 * i + 1, and entry n_groups + g is group g. n_groups is a power of two, at least 2, for which
-there is room.
+column; a variable of several states has one for each state, against the others. Scores are rounded,
+so that rounding errors do not choose between equal ones; see `arithmetic.ties`. `key` is minus the
+best known score of each group, or infinity for a group that is not in the queue: float64 (2,
+n_groups), row `FRESH` for groups whose gains are up to date, row `STALE` for the others. `winner`
+has a tournament of each row, int64 (2, 2 * n_groups): entry 1 is the group of the least key, the
+lowest of equal ones, entry i the better of the entries 2 * i and 2 * i + 1, and entry n_groups + g
+is group g. n_groups is a power of two, at least 2, for which there is room.
 """
 
 import numpy as np
@@ -20,16 +20,18 @@ from mnlearn.kernels.jit import kernel
 def log_likelihood_of_leaves(count, pseudocount, out):
     """Find the log-likelihood of the target in each leaf, in nats, under smoothed probabilities.
 
-    count : float64, (2, n_leaves), the examples of each leaf in which the target is 0 and 1.
-    pseudocount : float64, added to the count of each value. out : float64, (n_leaves,).
+    count : float64, (n_states, n_leaves), the examples of each leaf with each state of the target.
+    pseudocount : float64, added to the count of each state. out : float64, (n_leaves,).
     """
+    n_states = len(count)
     for leaf in range(len(out)):
-        zeros = count[0, leaf]
-        ones = count[1, leaf]
-        both = zeros + ones
-        out[leaf] = (
-            _times_log(zeros, zeros + pseudocount) + _times_log(ones, ones + pseudocount)
-        ) - _times_log(both, both + 2.0 * pseudocount)
+        total = 0.0
+        out[leaf] = 0.0
+        for x in range(n_states):
+            own = count[x, leaf]
+            total += own
+            out[leaf] += _times_log(own, own + pseudocount)
+        out[leaf] -= _times_log(total, total + n_states * pseudocount)
 
 
 @kernel
@@ -46,11 +48,11 @@ _NO_PROBABILITY = 1e-12
 
 @kernel
 def count_ones(satisfied, ones_start, ones_var, weight, count):
-    """Add up the weight of the ones of each variable in some rows; return the rows' weight.
+    """Add up the weight of the ones of each column in some rows; return the rows' weight.
 
     satisfied : uint64, (n_words,). Bit i % 64 of word i // 64 tells whether row i counts.
-    ones_start, ones_var : int64, (n_rows + 1,) and int32: the variables that are 1 in each row.
-    weight : float64, (n_rows,). count : float64, (n_vars,), overwritten.
+    ones_start, ones_var : int64, (n_rows + 1,) and int32: the columns that are 1 in each row.
+    weight : float64, (n_rows,). count : float64, (n_columns,), overwritten.
     """
     count[:] = 0.0
     total = 0.0
@@ -140,7 +142,7 @@ def extension_bounds(n, l1, precision, count, count_of, prob, prob_of, bound):
     maximised. Every such move bounds the gain. This kernel moves both counts towards the counts
     that the model expects. It leaves out the Gaussian prior.
 
-    count, prob, bound : float64, (n_vars,), the last overwritten.
+    count, prob, bound : float64, (n_columns,), the last overwritten.
     """
     for v in range(len(bound)):
         bound[v] = extension_bound(n, l1, precision, count[v], count_of, prob[v], prob_of)
@@ -148,7 +150,7 @@ def extension_bounds(n, l1, precision, count, count_of, prob, prob_of, bound):
 
 @kernel
 def extension_bound(n, l1, precision, count, count_of, prob, prob_of):
-    """Return an upper bound of the gain of one variable; see `extension_bounds`."""
+    """Return an upper bound of the gain of one column; see `extension_bounds`."""
     rest = max(1.0 - prob_of, 0.0)
     q1 = prob
     q0 = prob_of - q1
@@ -239,7 +241,7 @@ def first(key, winner):
 
 @kernel
 def best_of(gain, edges, prices):
-    """Return the best score of one group, rounded, and the first variable that has it.
+    """Return the best score of one group, rounded, and the first column that has it.
 
     prices : of an edge and of a split, and the tolerance, in nats; see `arithmetic.ties`.
     """
@@ -301,13 +303,13 @@ def settle(queue, known, prices, terms, sizes, out, next_key):
     """Find the best candidate, or what has to be known before the search can go on.
 
     queue : key, winner. known : what is known of the groups: gain, float64, and edges, int64, both
-    (n_groups, n_vars); state, uint8 of the same shape; counted, int64 (n_groups,), the edges of the
-    circuit when the edges of a group were last found. prices : as for `best_of`.
-    terms : what `extension_gain` needs: n, l1, precision; counts (n_groups, n_vars) and
-    (n_groups,); probabilities (n_slots, n_vars) and (n_slots,), and the slot of each group. If
+    (n_groups, n_columns); state, uint8 of the same shape; counted, int64 (n_groups,), the edges of
+    the circuit when the edges of a group were last found. prices : as for `best_of`.
+    terms : what `extension_gain` needs: n, l1, precision; counts (n_groups, n_columns) and
+    (n_groups,); probabilities (n_slots, n_columns) and (n_slots,), and the slot of each group. If
     there are no slots the gains are exact. sizes : the edges of the circuit, those of a split at
     most, and the growth of the circuit after which the edges of a group are found again.
-    out, next_key : int64 (2,) and float64 (1,), overwritten: a group and a variable, and the least
+    out, next_key : int64 (2,) and float64 (1,), overwritten: a group and a column, and the least
     key of the other groups. Returns one of the codes above.
     """
     key, winner = queue

@@ -1,7 +1,8 @@
 """The number of edges that splits of parameters add. Only nodes that change are visited.
 
 Circuits are laid out as in `kernels.circuits.evaluation`, splits made as in
-`kernels.circuits.splitting`. Sets of variables are rows of 64-bit words.
+`kernels.circuits.splitting`. Sets of columns are rows of 64-bit words. A split is on a column: a
+variable of two states has one, and of several a column asks for one state against the others.
 """
 
 import heapq
@@ -10,6 +11,7 @@ import numpy as np
 
 from mnlearn.kernels.arithmetic.bits import lowest_bit
 from mnlearn.kernels.circuits.splitting import EITHER, ONE, SAME, ZERO
+from mnlearn.kernels.circuits.structure import fill_literals
 from mnlearn.kernels.jit import kernel
 
 _PLANES = 32
@@ -39,15 +41,14 @@ def parents_of(start, child, n_leaves, parent_start, parent):
 
 
 @kernel
-def literals_below(start, child, n_leaves, n_vars, below):
-    """Find the variables whose literals are below each node.
+def literals_below(start, child, n_leaves, first, below):
+    """Find the columns whose literals are below each node.
 
+    first : int64, (n_vars + 1,), the columns of each variable; see `structure`.
     below : uint64, (n_nodes, 2, n_words), overwritten: for the literals of value 0 and 1.
     """
     below[:n_leaves] = 0
-    for v in range(n_vars):
-        for x in range(2):
-            below[2 * v + x, x, v // 64] = np.uint64(1) << np.uint64(v % 64)
+    fill_literals(first, below)
     for i in range(len(start) - 1):
         n = n_leaves + i
         below[n] = 0
@@ -92,7 +93,7 @@ def _mark_above(parent_start, parent, parameters, mark, stack, order):
 
 @kernel
 def _values_below(below, n, var):
-    """Return for which values of a variable there are literals below a node."""
+    """Return for which values of a column there are literals below a node."""
     shift = np.uint64(var % 64)
     zero = (below[n, 0, var // 64] >> shift) & np.uint64(1)
     one = (below[n, 1, var // 64] >> shift) & np.uint64(1)
@@ -101,7 +102,7 @@ def _values_below(below, n, var):
 
 @kernel
 def edges_of_split(circuit, parents, below, parameters, var, extend, limit, room):
-    """Return by how much the number of edges changes if some parameters depend on a variable.
+    """Return by how much the number of edges changes if some parameters depend on a column.
 
     `kernels.circuits.splitting.plan_split` visits all nodes and finds the same number. This kernel
     stops once the number must be above `limit`. Then it returns a number that is above `limit` too.
@@ -196,16 +197,16 @@ def edges_of_split(circuit, parents, below, parameters, var, extend, limit, room
 
 @kernel
 def edges_of_copies(circuit, parents, below, parameters, room, twice, n_edges):
-    """Count the edges that are new above some parameters if these depend on each variable.
+    """Count the edges that are new above some parameters if these depend on each column.
 
-    A node above a parameter and not above the variable is copied if both values are wanted of it.
+    A node above a parameter and not above the column is copied if both values are wanted of it.
     A product where the two part becomes a sum of two, which adds 4 edges, or 5 if it has more
-    than two factors; conditioning its factor above the variable may save 2 of them, where that is
+    than two factors; conditioning its factor above the column may save 2 of them, where that is
     a choice between the two literals. Other costs of conditioning are left out.
 
     circuit, parents, below, parameters, room : as for `edges_of_split`.
     twice : uint64, (n_nodes, n_words): room to work in.
-    n_edges : int64, (n_vars,), overwritten.
+    n_edges : int64, (n_columns,), overwritten.
     """
     is_sum, start, child, n_leaves = circuit
     parent_start, parent = parents
@@ -255,7 +256,7 @@ def edges_of_copies(circuit, parents, below, parameters, room, twice, n_edges):
 
 @kernel
 def _add(planes, members, amount):
-    """Add an amount to the counters of some variables; bit b of a counter is in plane b."""
+    """Add an amount to the counters of some columns; bit b of a counter is in plane b."""
     for b in range(_PLANES):
         if not amount >> b:
             break

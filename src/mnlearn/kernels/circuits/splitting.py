@@ -1,11 +1,12 @@
-"""Splitting a conjunction in an arithmetic circuit on a variable (Lowd & Domingos 2008, Table 2).
+"""Splitting a conjunction in an arithmetic circuit on a column (Lowd & Domingos 2008, Table 2).
 
 Circuits are laid out as in `kernels.circuits.evaluation`. A split makes some parameters depend on a
-variable V. A node above such a parameter and above a literal of V is mutual. The two part at a
-product if the parameter is below one factor, a, and V is below another factor, b. The sum over the
-values x of V of (a with the parameters for V = x) * (b with V = x) then replaces this product. The
-kernels write a new circuit, so that the order of the nodes stays topological. Before that, one pass
-up and one pass down find the wanted versions of each node, and the change in the number of edges.
+column V. If its variable has several columns, the literals of the other ones are those of V = 0. A
+node above such a parameter and above a literal of V is mutual. The two part at a product if the
+parameter is below one factor, a, and V is below another factor, b. The sum over the values x of V
+of (a with the parameters for V = x) * (b with V = x) then replaces this product. The kernels write
+a new circuit, so that the order of the nodes stays topological. Before that, one pass up and one
+pass down find the wanted versions of each node, and the change in the number of edges.
 """
 
 import numpy as np

@@ -1,7 +1,9 @@
 """The structure of a circuit: scopes, faults in them, determinism, and conditioning.
 
-Scopes of nodes are bit sets. A circuit is deterministic if at most one term of each sum can be
-other than 0 in a state. Conditioning keeps the part that remains when some literals are 0.
+Variable v has the columns first[v]:first[v + 1], and column c has the leaves 2 * c and 2 * c + 1.
+Where a variable has several columns, only the second leaf is used: the state. Scopes of nodes are
+bit sets of variables. A circuit is deterministic if at most one term of each sum can be other than
+0 in a state. Conditioning keeps the part that remains when some literals are 0.
 """
 
 import numpy as np
@@ -12,12 +14,12 @@ SOUND, NOT_SMOOTH, NOT_DECOMPOSABLE = 0, 1, 2
 
 
 @kernel
-def scopes(start, child, n_vars, n_leaves, scope):
+def scopes(start, child, first, n_leaves, scope):
     """Fill in the variables below each node; scope : uint64, (n_nodes, n_words), zero on entry."""
-    for v in range(n_vars):
+    for v in range(len(first) - 1):
         bit = np.uint64(1) << np.uint64(v % 64)
-        scope[2 * v, v // 64] = bit
-        scope[2 * v + 1, v // 64] = bit
+        for leaf in range(2 * first[v], 2 * first[v + 1]):
+            scope[leaf, v // 64] = bit
     for i in range(len(start) - 1):
         for e in range(start[i], start[i + 1]):
             scope[n_leaves + i] |= scope[child[e]]
@@ -52,20 +54,39 @@ def topological(start, child, n_leaves):
 
 
 @kernel
-def find_overlap(is_sum, start, child, n_leaves, n_vars, fixed):
+def fill_literals(first, below):
+    """Fill in the columns that are 0, and 1, by each leaf of a column.
+
+    A state of a variable of several columns says that all others of these are 0.
+
+    first : int64, (n_vars + 1,), the columns of each variable.
+    below : uint64, (n_nodes, 2, n_words), overwritten for these leaves.
+    """
+    for v in range(len(first) - 1):
+        for c in range(first[v], first[v + 1]):
+            bit = np.uint64(1) << np.uint64(c % 64)
+            for x in range(2):
+                below[2 * c + x] = 0
+                below[2 * c + x, x, c // 64] = bit
+            for d in range(first[v], first[v + 1]):
+                if d != c:
+                    below[2 * c + 1, 0, d // 64] |= np.uint64(1) << np.uint64(d % 64)
+
+
+@kernel
+def find_overlap(is_sum, start, child, n_leaves, first, fixed):
     """Return the first sum of which two terms do not exclude each other by a variable, or -1.
 
     The circuit is laid out as in `kernels.circuits.evaluation`. Two terms exclude each other if
-    there is a variable whose value 0 all states of one need, and whose value 1 all of the other.
+    there is a variable of which they need different states.
 
-    fixed : uint64, (n_nodes, 2, n_words), overwritten: the variables that are 0, and 1, wherever a
+    first : int64, (n_vars + 1,), the columns of each variable.
+    fixed : uint64, (n_nodes, 2, n_words), overwritten: the columns that are 0, and 1, wherever a
         node is not 0.
     """
     n_words = fixed.shape[2]
     fixed[:n_leaves] = 0
-    for v in range(n_vars):
-        for x in range(2):
-            fixed[2 * v + x, x, v // 64] = np.uint64(1) << np.uint64(v % 64)
+    fill_literals(first, fixed)
     for i in range(len(is_sum)):
         n = n_leaves + i
         fixed[n] = np.uint64(0xFFFFFFFFFFFFFFFF) if is_sum[i] else np.uint64(0)
@@ -81,17 +102,29 @@ def find_overlap(is_sum, start, child, n_leaves, n_vars, fixed):
             continue
         for e in range(start[i], start[i + 1]):
             for f in range(start[i], e):
-                if not _exclude(fixed[child[e]], fixed[child[f]]):
+                if not _exclude(fixed[child[e]], fixed[child[f]], first):
                     return i
     return -1
 
 
 @kernel
-def _exclude(one, other):
+def _exclude(one, other, first):
+    """Tell whether no state agrees with two nodes, by the columns that these fix."""
     opposite = np.uint64(0)
     for k in range(one.shape[1]):
         opposite |= (one[0, k] & other[1, k]) | (one[1, k] & other[0, k])
-    return opposite != 0
+    if opposite != 0:
+        return True
+    for v in range(len(first) - 1):
+        left = first[v + 1] > first[v] + 1
+        for c in range(first[v], first[v + 1] if left else first[v]):
+            zero = (one[0, c // 64] | other[0, c // 64]) >> np.uint64(c % 64)
+            if not zero & np.uint64(1):
+                left = False
+                break
+        if left:
+            return True
+    return False
 
 
 @kernel

@@ -10,7 +10,14 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.arithmetic.ties import EQUAL
 from mnlearn.kernels.circuits.candidates import log_likelihood_of_leaves
 from mnlearn.learning.circuits.queue import Split
-from mnlearn.learning.circuits.splitting import ExtensionCounts, SplitEdges, plan, split
+from mnlearn.learning.circuits.splitting import (
+    ExtensionCounts,
+    SplitEdges,
+    plan,
+    settled_columns,
+    split,
+    state_counts,
+)
 from mnlearn.models.circuit import (
     ArithmeticCircuit,
     circuit_arrays,
@@ -19,13 +26,14 @@ from mnlearn.models.circuit import (
 )
 from mnlearn.models.features import feature_set, features_of
 from mnlearn.runtime.arrays import read_only
+from mnlearn.variables.schema import Literal
 
 
 class BayesGrowth:
-    """A Bayesian network whose CPDs are trees; a leaf is split on a variable.
+    """A Bayesian network whose CPDs are trees; a leaf is split on a column.
 
     Leaf k of variable target[k] holds the examples with the literals path[k]. Its probabilities are
-    the parameters parameters[k] of the circuit; `pseudocount` is added to the count of each value.
+    the parameters parameters[k] of the circuit; `pseudocount` is added to the count of each state.
     The gain of a split is the rise of the log-likelihood of the training data, in nats.
     """
 
@@ -35,19 +43,24 @@ class BayesGrowth:
         self.counts = ExtensionCounts(train)
         self.pseudocount = pseudocount
         self.tolerance = EQUAL * train.n_examples
-        ones = train.frequency * train.n_examples
-        total = train.n_examples + 2.0 * pseudocount
-        self.circuit = product_of_marginals((ones + pseudocount) / total)
+        ones, schema = train.frequency * train.n_examples, train.schema
+        arity = schema.arity
+        total = train.n_examples + arity[schema.variable_of] * pseudocount
+        self.circuit = product_of_marginals(schema, (ones + pseudocount) / total)
         self._split_edges: SplitEdges | None = None
-        n_vars = train.n_vars
-        self.target = list(range(n_vars))
-        self.path: list[tuple[tuple[int, int], ...]] = [()] * n_vars
-        self.parameters = [np.array([2 * v, 2 * v + 1]) for v in range(n_vars)]
+        self.target = np.flatnonzero(arity > 1).tolist()
+        self.path: list[tuple[Literal, ...]] = [()] * len(self.target)
+        self.parameters = self._blocks(np.arange(len(self.circuit.weight)))
+        counts = self._blocks(state_counts(train))
         self.log_likelihood = float(
-            _log_likelihood(np.stack([train.n_examples - ones, ones]), pseudocount).sum()
+            np.sum([_log_likelihood(own[:, None], pseudocount)[0] for own in counts])
         )
         # leads_to[u, v] is whether there is a directed path from u to v.
-        self._leads_to = np.eye(n_vars, dtype=bool)
+        self._leads_to = np.eye(train.n_vars, dtype=bool)
+
+    def _blocks(self, numbers: NDArray) -> list[NDArray]:
+        """Return the numbers of the states of each leaf from those of all, one after the other."""
+        return np.split(numbers, np.cumsum(self.counts.data.schema.arity[self.target])[:-1])
 
     def first(self) -> list[tuple[int, NDArray[np.float64]]]:
         """Return the CPDs without parents, with their gains."""
@@ -55,7 +68,7 @@ class BayesGrowth:
         return list(zip(leaves, self._gains(leaves), strict=True))
 
     def bounds(self, groups: Sequence[int]) -> list[NDArray[np.float64]]:
-        """Return the gains of splitting each leaf on each variable, which need no bounds."""
+        """Return the gains of splitting each leaf on each column, which need no bounds."""
         return self._gains(groups)
 
     def renew(self, groups: Sequence[int], gain: NDArray[np.float64]) -> None:
@@ -71,25 +84,26 @@ class BayesGrowth:
         return float(self._gains([group])[0][var])
 
     def _gains(self, groups: Sequence[int]) -> list[NDArray[np.float64]]:
-        """Return the gain of splitting each leaf on each variable; it depends on the data only."""
+        """Return the gain of splitting each leaf on each column; it depends on the data only."""
         out = []
+        schema = self.counts.data.schema
         for leaf in groups:
             target, path = self.target[leaf], self.path[leaf]
-            gain = np.zeros(self.circuit.n_vars)
-            own = np.empty((2, 1))
-            by_var = np.empty((2, 2, self.circuit.n_vars))
-            for x in (0, 1):
-                own[x], by_var[1, x] = self.counts.count((*path, (target, x)))
-                by_var[0, x] = own[x] - by_var[1, x]
-            for counts in by_var:
+            own = np.empty((schema.arity[target], 1))
+            by_value = np.empty((2, len(own), self.circuit.n_columns))
+            for x in range(len(own)):
+                own[x], by_value[1, x] = self.counts.count((*path, schema.literal(target, x)))
+                by_value[0, x] = own[x] - by_value[1, x]
+            gain = np.zeros(self.circuit.n_columns)
+            for counts in by_value:
                 gain += _log_likelihood(counts, self.pseudocount)
             gain -= _log_likelihood(own, self.pseudocount)
-            gain[[target, *(var for var, _ in path)]] = -np.inf
+            gain[[*schema.columns(target), *settled_columns(schema, path)]] = -np.inf
             out.append(gain)
         return out
 
     def edges(self, group: int) -> NDArray[np.int64]:
-        """Return how many edges splitting a leaf adds at least, by variable."""
+        """Return how many edges splitting a leaf adds at least, by column."""
         return self._counted().least(self.parameters[group])
 
     def new_edges(self, group: int, var: int, limit: int) -> int | None:
@@ -97,7 +111,7 @@ class BayesGrowth:
 
         None if the split would close a directed circle.
         """
-        if self._leads_to[self.target[group], var]:
+        if self._leads_to[self.target[group], self.circuit.schema.variable_of[var]]:
             return None
         return self._counted().up_to(limit, self.parameters[group], var, extend=False)
 
@@ -110,23 +124,28 @@ class BayesGrowth:
         """Split a leaf and return the two that take its place."""
         leaf, var = chosen.group, chosen.var
         target, n_old = self.target[leaf], len(self.circuit.weight)
+        schema = self.circuit.schema
         self.circuit = split(self.circuit, plan(self.circuit, self.parameters[leaf], var, False))
         self._split_edges = None
         weight = self.circuit.weight.copy()
         new = []
         for value in (0, 1):
             path = (*self.path[leaf], (var, value))
-            parameters = np.array([n_old, n_old + 1]) if value else self.parameters[leaf]
-            own = np.array([self.counts.count((*path, (target, x)))[0] for x in (0, 1)])
+            before = self.parameters[leaf]
+            parameters = n_old + np.arange(len(before)) if value else before
+            literals = [schema.literal(target, x) for x in range(len(before))]
+            own = np.array([self.counts.count((*path, one))[0] for one in literals])
             weight[parameters] = np.log(own + self.pseudocount)
-            weight[parameters] -= np.log(own.sum() + 2.0 * self.pseudocount)
+            weight[parameters] -= np.log(own.sum() + len(own) * self.pseudocount)
             new.append(len(self.target))
             self.target.append(target)
             self.path.append(path)
             self.parameters.append(parameters)
         self.circuit = self.circuit.with_parameters(weight)
         self.log_likelihood += chosen.gain
-        self._leads_to |= np.outer(self._leads_to[:, var], self._leads_to[target])
+        self._leads_to |= np.outer(
+            self._leads_to[:, schema.variable_of[var]], self._leads_to[target]
+        )
         return list(zip(new, self._gains(new), strict=True))
 
     def replaced(self, chosen: Split) -> bool:
@@ -146,7 +165,7 @@ class BayesGrowth:
             "path_var": paths.var,
             "path_value": paths.value,
             "target": np.array(self.target, np.int64),
-            "parameters": np.array(self.parameters, np.int64),
+            "parameters": np.concatenate(self.parameters),
             "leads_to": self._leads_to,
             "log_likelihood": np.array(self.log_likelihood),
         }
@@ -156,7 +175,7 @@ class BayesGrowth:
         paths = feature_set(state["path_start"], state["path_var"], state["path_value"])
         self.path = [tuple(paths.literals(k)) for k in range(len(paths))]
         self.target = state["target"].tolist()
-        self.parameters = list(state["parameters"])
+        self.parameters = self._blocks(state["parameters"])
         self._leads_to = state["leads_to"].copy()
         self.log_likelihood = float(state["log_likelihood"])
         self.circuit = circuit_of_arrays(self.circuit.schema, state)
@@ -164,23 +183,23 @@ class BayesGrowth:
 
     def model(self) -> ArithmeticCircuit:
         """Return the circuit with the conjunctions that its parameters belong to."""
-        n_parameters = len(self.circuit.weight)
-        conjunctions: list[list[tuple[int, int]]] = [[]] * n_parameters
+        circuit, schema = self.circuit, self.circuit.schema
+        n_parameters = len(circuit.weight)
+        conjunctions: list[list[Literal]] = [[]] * n_parameters
         target_of = np.empty(n_parameters, np.int32)
         # A later leaf overwrites the conjunctions of the leaf whose parameters it took.
         for target, path, own in zip(self.target, self.path, self.parameters, strict=True):
             for x, parameter in enumerate(own):
-                conjunctions[parameter] = sorted((*path, (target, x)))
+                conjunctions[parameter] = sorted((*path, schema.literal(target, x)))
                 target_of[parameter] = target
-        circuit = self.circuit
         return ArithmeticCircuit(
-            self.counts.data.schema, circuit.is_sum, circuit.start, circuit.child, circuit.weight,
+            schema, circuit.is_sum, circuit.start, circuit.child, circuit.weight,
             features_of(conjunctions), read_only(target_of),
         )  # fmt: skip
 
 
 def _log_likelihood(counts: NDArray[np.float64], pseudocount: float) -> NDArray[np.float64]:
-    """Return the log-likelihood of examples in leaves, by their counts (2, n_leaves)."""
+    """Return the log-likelihood of examples in leaves, by their counts (n_states, n_leaves)."""
     out = np.empty(counts.shape[1])
     log_likelihood_of_leaves(counts, float(pseudocount), out)
     return out

@@ -27,7 +27,7 @@ class Growing(Candidates, Protocol):
     """A model that can be split."""
 
     def first(self) -> Sequence[tuple[int, NDArray[np.float64]]]:
-        """Return the groups at the start, with the bounds of their gains by variable.
+        """Return the groups at the start, with the bounds of their gains by column.
 
         They are minus infinity where there is no candidate.
         """

@@ -13,7 +13,14 @@ from mnlearn.kernels.arithmetic.ties import EQUAL
 from mnlearn.kernels.circuits.candidates import extension_bounds, extension_gain, renew_bounds
 from mnlearn.kernels.circuits.evaluation import LANES
 from mnlearn.learning.circuits.queue import Split
-from mnlearn.learning.circuits.splitting import ExtensionCounts, SplitEdges, plan, split
+from mnlearn.learning.circuits.splitting import (
+    ExtensionCounts,
+    SplitEdges,
+    plan,
+    settled_columns,
+    split,
+    state_counts,
+)
 from mnlearn.learning.weights.descent import Penalty, Stopping
 from mnlearn.learning.weights.fit import fit_weights
 from mnlearn.models.circuit import (
@@ -21,8 +28,10 @@ from mnlearn.models.circuit import (
     circuit_arrays,
     circuit_of_arrays,
     product_of_marginals,
+    state_leaves,
 )
 from mnlearn.models.features import feature_set, features_of
+from mnlearn.variables.schema import Literal
 
 
 class GrowingRows:
@@ -77,6 +86,8 @@ _FINAL_WINDOW = 5
 class MarkovGrowth:
     """A Markov network whose features are extended: f by f & X_v and f & not X_v.
 
+    Of a variable of several states X_v is one of them, X_v = a, and not X_v is the others.
+
     The objective is the penalised log-likelihood, summed over examples, in nats.
     """
 
@@ -87,17 +98,18 @@ class MarkovGrowth:
         self.n_examples = train.n_examples
         self.tolerance = EQUAL * train.n_examples
         self.penalty = penalty
-        ones = train.frequency * train.n_examples
-        self.circuit = product_of_marginals((ones + 0.5) / (train.n_examples + 1.0))
-        self.literals: list[tuple[tuple[int, int], ...]] = [
-            ((v, x),) for v in range(train.n_vars) for x in (0, 1)
+        ones, schema = train.frequency * train.n_examples, train.schema
+        total = train.n_examples + 0.5 * schema.arity[schema.variable_of]
+        self.circuit = product_of_marginals(schema, (ones + 0.5) / total)
+        self.literals: list[tuple[Literal, ...]] = [
+            (divmod(leaf, 2),) for leaf in state_leaves(schema).tolist()
         ]
-        self.n_satisfied = np.stack([train.n_examples - ones, ones], axis=1).ravel()
-        self._extended = GrowingRows(train.n_vars)
+        self.n_satisfied = state_counts(train)
+        self._extended = GrowingRows(train.n_columns)
         self._count_extended(self.literals)
-        # The probabilities of features with each variable, and alone, under the current model; and
+        # The probabilities of features with each column, and alone, under the current model; and
         # the row of each feature in these.
-        self._with_var = GrowingRows(train.n_vars)
+        self._with_var = GrowingRows(train.n_columns)
         self._alone = GrowingRows(1)
         self._slot = np.full(len(self.literals), -1)
         self._evaluator = Evaluator(self.circuit, atomic=True)
@@ -110,12 +122,12 @@ class MarkovGrowth:
         return self._with_bounds(range(len(self.literals)))
 
     def bounds(self, groups: Sequence[int]) -> list[NDArray[np.float64]]:
-        """Return upper bounds of the gain of extending each feature by each variable, in nats."""
+        """Return upper bounds of the gain of extending each feature by each column, in nats."""
         self._find_probabilities(groups)
         out = []
         for group in groups:
             slot = self._slot[group]
-            bound = np.empty(self.circuit.n_vars)
+            bound = np.empty(self.circuit.n_columns)
             extension_bounds(
                 self.n_examples, self.penalty.l1, self.penalty.precision,
                 self._extended.array[group], self.n_satisfied[group],
@@ -138,11 +150,15 @@ class MarkovGrowth:
         )  # fmt: skip
 
     def _find_probabilities(self, groups: Sequence[int]) -> None:
-        """Find the probabilities of features, alone and with each variable."""
-        rows = np.full((len(groups), self.circuit.n_vars), UNKNOWN, np.uint8)
+        """Find the probabilities of features, alone and with each column."""
+        schema = self.circuit.schema
+        rows = np.full((len(groups), self.circuit.n_columns), UNKNOWN, np.uint8)
         for row, group in zip(rows, groups, strict=True):
-            for var, value in self.literals[group]:
-                row[var] = value
+            for column, value in self.literals[group]:
+                if value:
+                    # The variable is in no other state.
+                    row[schema.start[v := schema.variable_of[column]] : schema.start[v + 1]] = 0
+                row[column] = value
         log_value, p_one = self._evaluator.marginals(self.circuit.weight, rows)
         # One at a time: an exponential of several numbers at once may differ in its last bit.
         alone = np.array([np.exp(value) for value in log_value - self._log_z])
@@ -150,7 +166,7 @@ class MarkovGrowth:
         self._alone.extend(alone[:, None])
         self._with_var.extend(p_one * alone[:, None])
 
-    def _count_extended(self, features: Iterable[tuple[tuple[int, int], ...]]) -> None:
+    def _count_extended(self, features: Iterable[tuple[Literal, ...]]) -> None:
         for literals in features:
             self._extended.append(self.counts.count(literals)[1])
 
@@ -167,11 +183,11 @@ class MarkovGrowth:
         )  # fmt: skip
 
     def edges(self, group: int) -> NDArray[np.int64]:
-        """Return how many edges splitting a feature adds at least, by variable."""
+        """Return how many edges splitting a feature adds at least, by column."""
         return self._counted().least(np.array([group]))
 
     def new_edges(self, group: int, var: int, limit: int) -> int:
-        """Return how many edges extending a feature by a variable adds; see `SplitEdges.up_to`."""
+        """Return how many edges extending a feature by a column adds; see `SplitEdges.up_to`."""
         return self._counted().up_to(limit, np.array([group]), var, extend=True)
 
     def _counted(self) -> SplitEdges:
@@ -240,7 +256,7 @@ class MarkovGrowth:
         self._learn(before[0], decrease, _FINAL_ITERATIONS, _FINAL_WINDOW)
         features = features_of(sorted(literals) for literals in self.literals)
         learned = ArithmeticCircuit(
-            self.counts.data.schema, self.circuit.is_sum, self.circuit.start, self.circuit.child,
+            self.circuit.schema, self.circuit.is_sum, self.circuit.start, self.circuit.child,
             self.circuit.weight, features,
         )  # fmt: skip
         # Further growth must not depend on whether this model was asked for.
@@ -254,7 +270,7 @@ class MarkovGrowth:
             chunk = groups[begin : begin + LANES]
             out += list(zip(chunk, self.bounds(chunk), strict=True))
         for group, bound in out:
-            bound[[var for var, _ in self.literals[group]]] = -np.inf
+            bound[settled_columns(self.circuit.schema, self.literals[group])] = -np.inf
         return out
 
     def _learn(

@@ -42,7 +42,7 @@ _ROWS = 64
 
 
 class Candidates(Protocol):
-    """Candidate splits, in groups that have one candidate for each variable."""
+    """Candidate splits, in groups that have one candidate for each column."""
 
     circuit: ArithmeticCircuit
     # How many groups to update together; 0 if the bounds are the gains and never change.
@@ -51,7 +51,7 @@ class Candidates(Protocol):
     tolerance: float
 
     def bounds(self, groups: Sequence[int]) -> Sequence[NDArray[np.float64]]:
-        """Return bounds of the gains in log-likelihood of splitting each group, by variable."""
+        """Return bounds of the gains in log-likelihood of splitting each group, by column."""
 
     def renew(self, groups: Sequence[int], gain: NDArray[np.float64]) -> None:
         """Replace rows of `gain` by bounds, where they are not minus infinity."""
@@ -60,7 +60,7 @@ class Candidates(Protocol):
         """Return what `kernels.circuits.candidates.settle` needs to find gains from bounds."""
 
     def edges(self, group: int) -> NDArray[np.int64]:
-        """Return how many edges splitting a group adds at least, by variable."""
+        """Return how many edges splitting a group adds at least, by column."""
 
     def new_edges(self, group: int, var: int, limit: int) -> int | None:
         """Return how many edges a split adds, or some number above `limit` if it is that many.
@@ -71,7 +71,7 @@ class Candidates(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """A candidate chosen: `group` on variable `var`, its gain, and how many edges it adds."""
+    """A candidate chosen: `group` on column `var`, its gain, and how many edges it adds."""
 
     group: int
     var: int
@@ -80,7 +80,7 @@ class Split:
 
 
 class SplitQueue:
-    """Candidate splits in groups, one group for all variables that a feature or leaf may take.
+    """Candidate splits in groups, one group for all columns that a feature or leaf may take.
 
     The score of a split is its gain in log-likelihood, less `split_cost`, less the price of an edge
     for each edge that it adds. Every split makes the known gains and numbers of edges out of date.
@@ -89,7 +89,7 @@ class SplitQueue:
     first, and then the bounds of the gains. It computes exact values only for candidates that may
     be the best by these (Lowd & Rooshenas 2013, Section 3.1). The other search updates all
     groups before each choice, so that no candidate that is left scores more than the one chosen.
-    Scores are rounded. Of equal ones that of the first group counts, and in it the first variable.
+    Scores are rounded. Of equal ones that of the first group counts, and in it the first column.
     """
 
     def __init__(
@@ -103,16 +103,16 @@ class SplitQueue:
         self._n_rows = 0
         self._one = np.empty(1, np.int64)
         self._row: dict[int, int] = {}
-        self._make_room(_ROWS, np.empty(0, np.int64), candidates.circuit.n_vars)
+        self._make_room(_ROWS, np.empty(0, np.int64), candidates.circuit.n_columns)
 
-    def _make_room(self, n_rows: int, kept: NDArray[np.int64], n_vars: int) -> None:
+    def _make_room(self, n_rows: int, kept: NDArray[np.int64], n_columns: int) -> None:
         """Make arrays of `n_rows` rows, a power of two, and keep some rows in their order."""
         n_kept = len(kept)
         old = vars(self).copy()
         self._group = np.full(n_rows, -1)
-        self._gain = np.empty((n_rows, n_vars))
-        self._edges = np.empty((n_rows, n_vars), np.int64)
-        self._state = np.zeros((n_rows, n_vars), np.uint8)
+        self._gain = np.empty((n_rows, n_columns))
+        self._edges = np.empty((n_rows, n_columns), np.int64)
+        self._state = np.zeros((n_rows, n_columns), np.uint8)
         # Edges of the circuit when the least numbers of edges of a group were last found.
         self._counted = np.zeros(n_rows, np.int64)
         self._key = np.full((2, n_rows), np.inf)
@@ -157,7 +157,7 @@ class SplitQueue:
             set_key(self._key, self._winner, kind, row, np.inf)
 
     def gains(self) -> dict[int, NDArray[np.float64]]:
-        """Return the known gains or bounds of all groups, by variable."""
+        """Return the known gains or bounds of all groups, by column."""
         return {group: self._gain[row] for group, row in self._row.items()}
 
     def lower_price(self, price: float) -> None:

@@ -22,8 +22,9 @@ from mnlearn.kernels.circuits.splitting import (
     plan_split,
     write_split,
 )
-from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.circuit import ArithmeticCircuit, state_leaves
 from mnlearn.runtime.arrays import read_only
+from mnlearn.variables.schema import Literal, Schema
 
 
 class ExtensionCounts:
@@ -37,22 +38,49 @@ class ExtensionCounts:
         self._ones = np.nonzero(data.rows)[1].astype(np.int32)
 
     def count(self, literals: Iterable[tuple[int, int]]) -> tuple[float, NDArray[np.float64]]:
-        """Return the weight of the examples with all literals, and of those with X_v = 1 as well.
+        """Return the weight of the examples with all literals, and of those with a 1 as well.
 
-        The second value is float64 of shape (n_vars,).
+        The second value is float64 of shape (n_columns,).
         """
         satisfied = self._everything.copy()
-        for var, value in literals:
-            column = self.data.columns[var]
+        for c, value in literals:
+            column = self.data.columns[c]
             satisfied &= column if value else ~column
-        ones = np.empty(self.data.n_vars)
+        ones = np.empty(self.data.n_columns)
         total = count_ones(satisfied, self._start, self._ones, self.data.weight, ones)
         return total, ones
 
 
+def state_counts(data: Dataset) -> NDArray[np.float64]:
+    """Return the weight of the examples with each state, in the order of `state_leaves`."""
+    column, value = np.divmod(state_leaves(data.schema), 2)
+    ones = (data.frequency * data.n_examples)[column]
+    return np.where(value == 1, ones, data.n_examples - ones)
+
+
+def settled_columns(schema: Schema, literals: Iterable[Literal]) -> list[int]:
+    """Return the columns on which a conjunction cannot be split, or not in a way of their own.
+
+    If a variable has two states left, either column says the same; the second one is left out.
+    """
+    settled: list[int] = []
+    excluded: dict[int, list[int]] = {}
+    for c, value in literals:
+        v = int(schema.variable_of[c])
+        own = schema.columns(v)
+        if value or len(own) == 1:
+            settled += own
+        else:
+            excluded.setdefault(v, []).append(c)
+    for v, columns in excluded.items():
+        left = [c for c in schema.columns(v) if c not in columns]
+        settled += columns + (left[1:] if len(left) == 2 else left[: len(left) == 1])
+    return settled
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SplitPlan:
-    """How the circuit changes if parameters are made to depend on a variable.
+    """How the circuit changes if parameters are made to depend on a column.
 
     n_new_edges : change in the number of edges.
     """
@@ -65,17 +93,20 @@ class SplitPlan:
 
 
 def plan(
-    circuit: ArithmeticCircuit, parameters: NDArray[np.int64], var: int, extend: bool
+    circuit: ArithmeticCircuit, parameters: NDArray[np.int64], column: int, extend: bool
 ) -> SplitPlan:
-    """Return how to split parameters on a variable.
+    """Return how to split parameters on a column.
 
     parameters : indices of parameters of which no two are factors of one term of the circuit.
     extend : whether a parameter stays, multiplied with a new one for each value of the
-        variable, as a feature is extended; otherwise two parameters replace it, as in a CPD.
+        column, as a feature is extended; otherwise two parameters replace it, as in a CPD.
     """
     below = np.zeros(circuit.n_nodes, np.uint8)
-    below[2 * var], below[2 * var + 1] = ZERO, ONE
-    leaves = 2 * circuit.n_vars + parameters
+    # The other states of a variable of several are what its column is 0 for.
+    for c in circuit.schema.columns(int(circuit.schema.variable_of[column])):
+        below[2 * c + 1] = ZERO
+    below[2 * column], below[2 * column + 1] = ZERO, ONE
+    leaves = 2 * circuit.n_columns + parameters
     below[leaves] = PARAMETER
     wanted = np.empty(circuit.n_nodes, np.uint8)
     arrays = (circuit.start, circuit.child, circuit.n_leaves, below)
@@ -92,41 +123,41 @@ class SplitEdges:
     """How many edges splits of a circuit add; the work is that of the nodes which change."""
 
     def __init__(self, circuit: ArithmeticCircuit) -> None:
-        n_nodes, n_words = circuit.n_nodes, (circuit.n_vars + 63) // 64
-        self._first = 2 * circuit.n_vars
+        n_nodes, n_words = circuit.n_nodes, (circuit.n_columns + 63) // 64
+        self._first = 2 * circuit.n_columns
         self._circuit = circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves
         layout = self._circuit[1:]
         self._parents = np.empty(n_nodes + 1, np.int64), np.empty(circuit.n_edges, np.int32)
         parents_of(*layout, *self._parents)
         self._below = np.empty((n_nodes, 2, n_words), np.uint64)
-        literals_below(*layout, circuit.n_vars, self._below)
+        literals_below(*layout, circuit.schema.start, self._below)
         mark, wanted = np.zeros((2, n_nodes), np.uint8)
         stack, order = np.empty((2, n_nodes), np.int64), np.empty(n_nodes, np.int64)
         self._room = mark, wanted, stack, order
         self._twice = np.empty((n_nodes, n_words), np.uint64)
-        self._n_vars = circuit.n_vars
+        self._n_columns = circuit.n_columns
 
     def least(self, parameters: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many edges splits of some parameters add at least, by variable.
+        """Return how many edges splits of some parameters add at least, by column.
 
         Only copies of what is above the parameters are counted. parameters : as for `plan`.
-        Returns int64 of (n_vars,).
+        Returns int64 of (n_columns,).
         """
-        n_edges = np.empty(self._n_vars, np.int64)
+        n_edges = np.empty(self._n_columns, np.int64)
         edges_of_copies(
             self._circuit, self._parents, self._below, self._first + parameters,
             self._room, self._twice, n_edges,
         )  # fmt: skip
         return n_edges
 
-    def up_to(self, limit: int, parameters: NDArray[np.int64], var: int, extend: bool) -> int:
+    def up_to(self, limit: int, parameters: NDArray[np.int64], column: int, extend: bool) -> int:
         """Return the number of new edges of the split that `plan` plans.
 
         Above `limit` it is another number above it, see `edges_of_split`.
         """
         change = edges_of_split(
             self._circuit, self._parents, self._below, self._first + parameters,
-            var, extend, limit, self._room,
+            column, extend, limit, self._room,
         )  # fmt: skip
         return int(change)
 
@@ -140,7 +171,7 @@ def split(circuit: ArithmeticCircuit, planned: SplitPlan) -> ArithmeticCircuit:
     `features` are left out.
     """
     parameters = planned.parameters
-    leaves = (2 * circuit.n_vars + parameters).astype(np.int32)
+    leaves = (2 * circuit.n_columns + parameters).astype(np.int32)
     n_new = len(parameters) * (2 if planned.extend else 1)
     new = np.arange(circuit.n_leaves, circuit.n_leaves + n_new, dtype=np.int32)
     same = np.arange(circuit.n_nodes, dtype=np.int32)

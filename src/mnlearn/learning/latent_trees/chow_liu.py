@@ -1,4 +1,4 @@
-"""The tree of most mutual information between binary variables (Chow & Liu 1968)."""
+"""The tree of most mutual information between variables (Chow & Liu 1968)."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,6 +7,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.arithmetic.ties import EQUAL
 from mnlearn.kernels.chow_liu import add_pair_counts
 from mnlearn.kernels.spanning_tree import fill_spanning_tree
+from mnlearn.models.tree_circuit import NO_PARENT
 
 # Numbers of examples below this are counted in integers of 32 bits.
 _MOST_COUNTED = 2**31
@@ -17,7 +18,7 @@ _LEAST = 1e-300
 
 
 class PairTables:
-    """The tables of all pairs of variables, computed from counts when they are asked for.
+    """The tables of all pairs of variables of two states, computed when they are asked for.
 
     Parameters
     ----------
@@ -71,20 +72,114 @@ class PairTables:
         """Return the parent of each variable in the tree of most information."""
         everyone = np.arange(self.n_vars)
         weight = np.array([self.information(u, everyone) for u in range(self.n_vars)])
-        parent, joined = np.empty(self.n_vars, np.int64), np.empty(self.n_vars, np.int64)
-        fill_spanning_tree(weight, parent, joined)
-        return parent
+        return spanning_tree(weight)
+
+
+class StateTables:
+    """The tables of all pairs of variables of any numbers of states.
+
+    Parameters
+    ----------
+    data : Dataset
+        The examples.
+    pseudocount : float
+        Four times this is spread evenly over the cells of the table of each pair. So a variable has
+        the same probabilities in all tables.
+
+    Attributes
+    ----------
+    first : ndarray of int64, shape (n_vars,)
+        Place of the first state of each variable. The states of a variable follow one another.
+    table : ndarray of float64, shape (n_places, n_places)
+        P(X_u = a, X_v = b) at the places of the two states.
+    """
+
+    def __init__(self, data: Dataset, pseudocount: float) -> None:
+        self.arity = data.schema.arity
+        self.first = np.cumsum(self.arity) - self.arity
+        added = 4.0 * pseudocount / np.repeat(self.arity, self.arity)
+        total = data.n_examples + 4.0 * pseudocount
+        counts = _count_states(data)
+        spread = np.outer(added, 1.0 / np.repeat(self.arity, self.arity))
+        variable = np.repeat(np.arange(len(self.arity)), self.arity)
+        spread[variable[:, None] == variable] = 0.0
+        self.table = (counts + spread + np.diag(added)) / total
+
+    def joint(self, u: int, v: int) -> NDArray[np.float64]:
+        """Return P(X_u = a, X_v = b) at [a, b]."""
+        return self.table[self._states(u), self._states(v)]
+
+    def single(self, v: int) -> NDArray[np.float64]:
+        """Return P(X_v = a) at [a]."""
+        return np.diag(self.joint(v, v))
+
+    def _states(self, v: int) -> slice:
+        return slice(self.first[v], self.first[v] + self.arity[v])
+
+    def tree(self) -> NDArray[np.int64]:
+        """Return the parent of each variable in the tree of most information."""
+        return tree_of_states(self.table, self.first, self.arity)
+
+
+def tree_of_states(
+    table: NDArray[np.float64], first: NDArray[np.int64], arity: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the parents in the tree of most information; a variable of one state is not in it.
+
+    table, first : see `StateTables`. What is below the diagonal of `table` is not read.
+    """
+    p_log_p = table * np.log(np.maximum(table, _LEAST))
+    joint = np.add.reduceat(np.add.reduceat(p_log_p, first, axis=0), first, axis=1)
+    single = np.add.reduceat(np.diag(p_log_p), first)
+    # Pairs that differ by rounding errors only are equal, on every machine.
+    weight = np.triu(np.rint((joint - single[:, None] - single) / EQUAL) * EQUAL, 1)
+    kept = np.flatnonzero(arity > 1)
+    below = spanning_tree((weight + weight.T)[np.ix_(kept, kept)])
+    parent = np.full(len(arity), NO_PARENT, np.int64)
+    parent[kept] = np.where(below == NO_PARENT, NO_PARENT, kept[below])
+    return parent
+
+
+def pair_tables(data: Dataset, pseudocount: float) -> PairTables | StateTables:
+    """Return the tables of all pairs of variables."""
+    return (PairTables if data.schema.is_binary else StateTables)(data, pseudocount)
+
+
+def spanning_tree(weight: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the parent of each node in the tree of greatest weight, float64 (n_nodes, n_nodes)."""
+    parent, joined = np.empty((2, len(weight)), np.int64)
+    fill_spanning_tree(weight, parent, joined)
+    return parent
+
+
+def _count_states(data: Dataset) -> NDArray[np.float64]:
+    """Return the weight of the examples with two states, (n_places, n_places)."""
+    schema, both = data.schema, count_pairs(data).astype(np.float64)
+    ones = np.diag(both)
+    counts = np.block([[np.array([[data.n_examples]]), ones[None]], [ones[:, None], both]])
+    # A state holds where its column is 1, and the first of two states where it is not.
+    state = np.zeros((int(schema.arity.sum()), 1 + schema.n_columns))
+    first = np.cumsum(schema.arity) - schema.arity
+    for v, place in enumerate(first.tolist()):
+        columns = schema.columns(v)
+        if len(columns) < 2:
+            state[place, 0] = 1.0
+        for k, c in enumerate(columns):
+            state[place + k + (len(columns) == 1), 1 + c] = 1.0
+        if len(columns) == 1:
+            state[place, 1 + columns[0]] = -1.0
+    return np.asarray(state @ counts @ state.T)
 
 
 def count_pairs(data: Dataset) -> NDArray:
-    """Return the weight of the examples in which two variables are 1, shape (n_vars, n_vars).
+    """Return the weight of the examples in which two columns are 1, (n_columns, n_columns).
 
     The dtype is int32 if all weights are whole numbers, else float64.
     """
     weight = data.weight
     if data.n_examples >= _MOST_COUNTED or (weight != np.floor(weight)).any():
         return (data.rows * weight[:, None]).T @ data.rows.astype(np.float64)
-    out = np.zeros((data.n_vars, data.n_vars), np.int32)
+    out = np.zeros((data.n_columns, data.n_columns), np.int32)
     whole = weight.astype(np.int64)
     for bit in range(int(whole.max()).bit_length()):
         kept = np.flatnonzero(whole >> bit & 1)
