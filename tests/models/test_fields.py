@@ -186,7 +186,7 @@ def test_circuits_of_arrays():
     whole = product_of_marginals(np.array([0.25, 0.5]))
     arrays = circuit_arrays(whole)
     assert sorted(arrays) == ["child", "is_sum", "start", "weight"]
-    again = circuit_of_arrays(2, {**arrays, "more": np.zeros(1)})
+    again = circuit_of_arrays(binary_schema(2), {**arrays, "more": np.zeros(1)})
     for name, array in arrays.items():
         np.testing.assert_array_equal(getattr(again, name), array)
     np.testing.assert_array_equal(whole.with_parameters([1, 2, 3, 4]).weight, [1.0, 2.0, 3.0, 4.0])

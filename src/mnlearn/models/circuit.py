@@ -15,7 +15,7 @@ from mnlearn.models.fields import check_spans, set_array, set_schema
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
-from mnlearn.variables.schema import Schema
+from mnlearn.variables.schema import Schema, binary_schema
 
 _FAULTS = ("", "a sum over children of different variables", "a product whose factors share one")
 
@@ -190,16 +190,19 @@ def state_leaves(schema: Schema) -> NDArray[np.int64]:
     return leaves[(np.repeat(width, 2) == 1) | (leaves % 2 == 1)]
 
 
-def product_of_marginals(schema: Schema, p_one: NDArray[np.float64]) -> ArithmeticCircuit:
+def product_of_marginals(
+    p_one: NDArray[np.float64], schema: Schema | None = None
+) -> ArithmeticCircuit:
     """Return the circuit of independent variables, with one feature for each state.
 
     Parameters
     ----------
-    schema : Schema
-        The variables.
     p_one : ndarray of float64, shape (n_columns,)
         P(column = 1), in the open interval (0, 1).
+    schema : Schema, optional
+        The variables; as many of two states as there are columns if not given.
     """
+    schema = binary_schema(len(p_one)) if schema is None else schema
     literal = state_leaves(schema)
     column, value = np.divmod(literal, 2)
     n, n_leaves = len(literal), 2 * schema.n_columns + len(literal)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.features import FeatureSet, feature_set
-from mnlearn.variables.schema import Schema
+from mnlearn.variables.schema import Schema, binary_schema
 
 NO_PARENT = -1
 
@@ -15,7 +15,7 @@ NO_PARENT = -1
 def tree_circuit(
     parent: NDArray[np.int64],
     log_prob: NDArray[np.float64],
-    schema: Schema,
+    schema: Schema | int,
     hidden_states: int = 2,
 ) -> ArithmeticCircuit:
     """Return the circuit of a rooted tree, linear in its size.
@@ -28,8 +28,8 @@ def tree_circuit(
     log_prob : ndarray of float64, shape (n_tree, most, most)
         log P(variable = x | parent = y) at [variable, y, x], in nats. The root has no parent; its
         log-probabilities are at [root, 0]. Places of states that a variable lacks are not read.
-    schema : Schema
-        The observed variables.
+    schema : Schema or int
+        The observed variables, or the number of them if they have two states.
     hidden_states : int
         Number of states of each hidden variable.
 
@@ -39,6 +39,7 @@ def tree_circuit(
         Its parameters are the conditional probabilities. It has features and targets only if all
         variables are observed.
     """
+    schema = schema if isinstance(schema, Schema) else binary_schema(schema)
     parent = np.asarray(parent, np.int64)
     n_vars, n_tree = len(schema), len(parent)
     arity = np.concatenate([schema.arity, np.full(n_tree - n_vars, hidden_states)])

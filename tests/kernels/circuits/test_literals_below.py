@@ -14,7 +14,9 @@ def test_literals_of_more_variables_than_a_word_has():
     ]
     start = np.cumsum([0, *map(len, children)])
     below = np.full((n_leaves + n_inner, 2, 3), 7, np.uint64)
-    literals_below(start, np.concatenate(children).astype(np.int32), n_leaves, np.arange(n_vars + 1), below)
+    literals_below(
+        start, np.concatenate(children).astype(np.int32), n_leaves, np.arange(n_vars + 1), below
+    )
     expected = [{(v, x)} for v in range(n_vars) for x in range(2)]
     for own in children:
         expected.append(set().union(*(expected[c] for c in own)))

@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 
 from made_circuits import edges_of_copies, grown
-from mnlearn.learning.circuits.splitting import SplitEdges, plan
+from made_states import schema_of
+from mnlearn.learning.circuits.splitting import SplitEdges, plan, settled_columns
 
 
-def variables_of(literals, n_vars):
-    """Variables that are not in a feature, at the ends of words if there are many."""
-    free = [v for v in range(n_vars) if v not in dict(literals)]
-    return free if n_vars < 10 else [v for v in free if v in (0, 1, 62, 63, 64, 65, n_vars - 1)]
+def columns_of(literals, schema):
+    """Columns that a feature can be split on, at the ends of words if there are many."""
+    n = schema.n_columns
+    free = sorted(set(range(n)) - set(settled_columns(schema, literals)))
+    return free if n < 20 else [c for c in free if c in (0, 1, 62, 63, 64, 65, n - 1)]
 
 
 def check(edges, circuit, parameters, var, extend):
@@ -32,16 +34,21 @@ COMPILED = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="needs comp
 
 @pytest.mark.parametrize("extend", [pytest.param(True, marks=COMPILED), False])
 @pytest.mark.parametrize(
-    ("seed", "n_vars"), [(0, 6), (1, 6), (2, 5), (3, 3), (4, 66), (5, 66), (6, 128)]
+    ("seed", "arity"),
+    [
+        *((0, [2] * 6), (1, [2] * 6), (2, [2] * 5), (3, [2] * 3), (4, [2] * 66), (5, [2] * 66)),
+        *((6, [2] * 128), (7, [3, 2, 4]), (8, [4, 1, 3, 2]), (9, [3, 5, 1, 2, 3]), (10, [3] * 30)),
+    ],
 )
-def test_edges_of_splits(seed, n_vars, extend):
-    circuit, features = grown(seed, extend, 14, n_vars)
+def test_edges_of_splits(seed, arity, extend):
+    schema = schema_of(*arity)
+    circuit, features = grown(seed, extend, 14, schema)
     edges = SplitEdges(circuit)
     literals = [features.literals(f) for f in range(len(circuit.weight))]
     longest = sorted(range(len(literals)), key=lambda f: -len(literals[f]))[:12]
-    for f in longest if n_vars > 10 else range(len(literals)):
+    for f in longest if schema.n_columns > 20 else range(len(literals)):
         least = edges.least(np.array([f]))
-        for var in variables_of(literals[f], n_vars):
+        for var in columns_of(literals[f], schema):
             check(edges, circuit, [f], var, extend)
             assert least[var] == edges_of_copies(circuit, [f], var)
     # Two features that exclude each other are split together.
@@ -52,7 +59,7 @@ def test_edges_of_splits(seed, n_vars, extend):
     ]
     for f, g in pairs[:8]:
         least = edges.least(np.array([f, g]))
-        for var in variables_of([*literals[f], *literals[g]], n_vars):
+        for var in columns_of([*literals[f], *literals[g]], schema):
             check(edges, circuit, [f, g], var, extend)
             assert least[var] == edges_of_copies(circuit, [f, g], var)
-    assert pairs or n_vars > 100
+    assert pairs or schema.n_columns > 80

@@ -46,7 +46,7 @@ class BayesGrowth:
         ones, schema = train.frequency * train.n_examples, train.schema
         arity = schema.arity
         total = train.n_examples + arity[schema.variable_of] * pseudocount
-        self.circuit = product_of_marginals(schema, (ones + pseudocount) / total)
+        self.circuit = product_of_marginals((ones + pseudocount) / total, schema)
         self._split_edges: SplitEdges | None = None
         self.target = np.flatnonzero(arity > 1).tolist()
         self.path: list[tuple[Literal, ...]] = [()] * len(self.target)

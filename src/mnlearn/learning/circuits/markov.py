@@ -100,7 +100,7 @@ class MarkovGrowth:
         self.penalty = penalty
         ones, schema = train.frequency * train.n_examples, train.schema
         total = train.n_examples + 0.5 * schema.arity[schema.variable_of]
-        self.circuit = product_of_marginals(schema, (ones + 0.5) / total)
+        self.circuit = product_of_marginals((ones + 0.5) / total, schema)
         self.literals: list[tuple[Literal, ...]] = [
             (divmod(leaf, 2),) for leaf in state_leaves(schema).tolist()
         ]

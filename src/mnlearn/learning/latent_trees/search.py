@@ -28,7 +28,6 @@ from mnlearn.learning.latent_trees.tree import (
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.runtime.errors import DATA, InputError
 from mnlearn.runtime.progress import track
-from mnlearn.variables.schema import binary_schema
 
 # Neighbour joining (CLNJ of the paper) and recursive grouping (CLRG).
 GROUPINGS = {"joining": join_neighbours, "recursive": group_recursively}
@@ -231,10 +230,10 @@ class _Region:
         tolerance: float,
     ) -> LatentTree:
         """Return the tree after EM in the region, with the log-likelihood of the data."""
-        tree, before, schema = self.tree, -np.inf, binary_schema(self.n_kept)
+        tree, before = self.tree, -np.inf
         n_examples = float(weight.sum())
         for _ in range(n_iterations):
-            circuit = tree_circuit(self.parent, self._log_prob(tree), schema)
+            circuit = tree_circuit(self.parent, self._log_prob(tree), self.n_kept)
             counts, log_likelihood = expected_counts_given(circuit, potentials, weight)
             if log_likelihood - before < tolerance * abs(log_likelihood):
                 break

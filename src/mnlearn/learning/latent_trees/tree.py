@@ -12,7 +12,7 @@ from mnlearn.inference.circuits.exact import expected_counts
 from mnlearn.kernels.circuits.evaluation import LOG_ZERO
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
-from mnlearn.variables.schema import Schema, binary_schema
+from mnlearn.variables.schema import Schema
 
 Array = NDArray[np.float64]
 
@@ -190,7 +190,7 @@ class LatentTree:
     def circuit(self, schema: Schema | None = None) -> ArithmeticCircuit:
         """Return the circuit of the observed variables."""
         parent, log_prob, _ = root_tree(self)
-        return tree_circuit(parent, log_prob, schema or binary_schema(self.n_vars))
+        return tree_circuit(parent, log_prob, schema or self.n_vars)
 
 
 def root_tree(tree: LatentTree) -> tuple[NDArray[np.int64], NDArray[np.float64], list[int]]:
