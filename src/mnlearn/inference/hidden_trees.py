@@ -25,15 +25,18 @@ class Tables:
         All variables, parents before children.
     transition : ndarray, shape (n_vars, n_states, n_states)
         See `HiddenTree`.
-    leaf : ndarray, shape (n_vars, n_states, 2)
+    leaf : ndarray, shape (n_vars, n_states, most)
         The factor of the evidence X_v = x for each value of Z_v, at [v, j, x].
     parent : ndarray of int32, shape (n_vars,)
+    start : ndarray of int64, shape (n_vars + 1,)
+        The columns of the variables.
     """
 
     order: tuple[int, ...]
     transition: NDArray
     leaf: NDArray
     parent: NDArray[np.int32]
+    start: NDArray[np.int64]
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
@@ -43,10 +46,8 @@ class Tables:
 
 def tables_of(tree: HiddenTree, dtype: DTypeLike = np.float64) -> Tables:
     """Return the tables of a tree, with evidence that is certain."""
-    leaf = np.stack([1.0 - tree.emission, tree.emission], axis=2).clip(0.0)
-    return Tables(
-        tree.order, tree.transition.astype(dtype), read_only(leaf.astype(dtype)), tree.parent
-    )
+    leaf = read_only(tree.leaf.clip(0.0).astype(dtype))
+    return Tables(tree.order, tree.transition.astype(dtype), leaf, tree.parent, tree.schema.start)
 
 
 class TreePasses:
@@ -72,7 +73,13 @@ class TreePasses:
         self._own = np.empty((n_vars, n_states, size), dtype)
         self._up = np.empty((n_vars if keep_all else 1, n_states, size), dtype)
         self._scale = np.empty((2 * n_vars, size), dtype)
-        self._evidence = np.empty((n_vars, 2, size), dtype)
+        self._evidence = np.zeros((n_vars, tables.leaf.shape[2], size), dtype)
+        width = np.diff(tables.start)
+        self._single = width == 1
+        # The variable and the state of each column of several.
+        self._column = np.flatnonzero(np.repeat(width > 1, width))
+        self._variable = np.repeat(np.arange(n_vars), width)[self._column]
+        self._state = self._column - tables.start[self._variable]
         self._value = np.empty(size, dtype)
         self._tiny = dtype.type(1e-30 if dtype == np.float32 else 1e-290)
         self._all = keep_all
@@ -81,12 +88,18 @@ class TreePasses:
     def rise(self, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return the log-probability of each row of evidence, in nats; messages go to the root.
 
-        rows : uint8, shape (n_rows, n_vars), with UNKNOWN for what is not known.
+        rows : uint8, shape (n_rows, n_columns), with UNKNOWN for what is not known.
         """
         tables, n = self._tables, len(rows)
         self._n = n
-        self._evidence[:, 0, :n] = rows.T != 1
-        self._evidence[:, 1, :n] = rows.T != 0
+        if self._single.all():
+            self._evidence[:, 0, :n] = rows.T != 1
+            self._evidence[:, 1, :n] = rows.T != 0
+        else:
+            own = rows.T[tables.start[:-1][self._single]]
+            self._evidence[self._single, 0, :n] = own != 1
+            self._evidence[self._single, 1, :n] = own != 0
+            self._evidence[self._variable, self._state, :n] = rows.T[self._column] != 0
         log_scale = np.zeros(n)
         n_scales = 0
         for v in reversed(tables.order):
@@ -145,7 +158,7 @@ class Visitor:
     def at_variable(self, v: int, posterior: NDArray, evidence: NDArray) -> None:
         """Take P(Z_v = j | row) times the weight of the row at [j, row].
 
-        evidence : shape (2, n_rows), whether X_v may be 0 and 1.
+        evidence : shape (most, n_rows), whether X_v may be in each state.
         """
 
     def at_edge(self, c: int, rest: NDArray, own: NDArray) -> None:
@@ -179,8 +192,8 @@ def log_value(tree: HiddenTree, rows: NDArray[np.uint8], threads: int = 1) -> ND
     ----------
     tree : HiddenTree
         The model.
-    rows : ndarray of uint8, shape (n_rows, n_vars)
-        0, 1, or UNKNOWN for a variable to be summed out.
+    rows : ndarray of uint8, shape (n_rows, n_columns)
+        0, 1, or UNKNOWN for a column to be summed out.
     threads : int
         Number of threads; the result does not depend on it.
 
@@ -195,7 +208,7 @@ def log_value(tree: HiddenTree, rows: NDArray[np.uint8], threads: int = 1) -> ND
 def conditionals(
     tree: HiddenTree, rows: NDArray[np.uint8], threads: int = 1
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the log-probability of each row of evidence, and P(X_v = x | evidence).
+    """Return the log-probability of each row of evidence, and P(column = x | evidence).
 
     Parameters
     ----------
@@ -206,17 +219,28 @@ def conditionals(
     -------
     log_value : ndarray of float64, shape (n_rows,)
         In nats.
-    p : ndarray of float64, shape (n_rows, n_vars, 2)
+    p : ndarray of float64, shape (n_rows, n_columns, 2)
         NaN where the evidence has probability 0.
     """
-    found = np.empty((*rows.shape, 2))
+    found = np.empty((len(rows), tree.n_vars, tree.leaf.shape[2]))
     log_values_of = _run(tree, rows, threads, found=found)
     found[~np.isfinite(log_values_of)] = np.nan
-    return log_values_of, found
+    schema = tree.schema
+    if schema.is_binary:
+        return log_values_of, found
+    out = np.empty((*rows.shape, 2))
+    for v in range(len(schema)):
+        own = schema.columns(v)
+        if len(own) == 1:
+            out[:, own[0]] = found[:, v, :2]
+        elif own:
+            out[:, own, 1] = found[:, v, : len(own)]
+            out[:, own, 0] = 1.0 - out[:, own, 1]
+    return log_values_of, out
 
 
 def marginals(tree: HiddenTree, rows: NDArray[np.uint8], threads: int = 1) -> NDArray[np.float64]:
-    """Return P(X_v = 1 | evidence), float64 of shape (n_rows, n_vars); see `conditionals`."""
+    """Return P(column = 1 | evidence), (n_rows, n_columns); see `conditionals`."""
     p = conditionals(tree, rows, threads)[1]
     return np.asarray(p[:, :, 1] / p.sum(axis=2))
 
@@ -230,8 +254,12 @@ def log_conditionals(
     ----------
     tree, threads
         See `log_value`.
-    rows : ndarray of uint8, shape (n_rows, n_vars)
+    rows : ndarray of uint8, shape (n_rows, n_columns)
         Without UNKNOWN.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows, n_vars)
 
     Notes
     -----
@@ -239,7 +267,8 @@ def log_conditionals(
     variables of it. So the conditional probability of x_v is one over the mean of 1 / P(x_v | Z_v)
     given all variables.
     """
-    inverse = np.empty(rows.shape)
+    # A variable of one state, which is not in the tree, has the conditional probability 1.
+    inverse = np.ones((len(rows), tree.n_vars))
     _run(tree, rows, threads, inverse=inverse)
     with np.errstate(divide="ignore"):
         return np.asarray(-np.log(inverse))
@@ -300,9 +329,11 @@ def draw(tree: HiddenTree, n_rows: int, seed: int) -> NDArray[np.uint8]:
 
     Returns
     -------
-    ndarray of uint8, shape (n_rows, n_vars)
+    ndarray of uint8, shape (n_rows, n_columns)
     """
-    out = np.empty((n_rows, tree.n_vars), np.uint8)
+    schema = tree.schema
+    out = np.zeros((n_rows, tree.n_columns), np.uint8)
+    below = np.cumsum(tree.leaf, axis=2)
     rng = np.random.default_rng(seed)
     limits = np.cumsum(tree.transition, axis=2)
     # Rounding must not leave a number above the last limit.
@@ -314,5 +345,12 @@ def draw(tree: HiddenTree, n_rows: int, seed: int) -> NDArray[np.uint8]:
         for v in tree.order:
             above = np.zeros(n, np.int64) if v == tree.root else state[tree.parent[v]]
             state[v] = (limits[v][above] <= uniform[:, v, :1]).sum(axis=1)
-            out[first : first + n, v] = uniform[:, v, 1] < tree.emission[v][state[v]]
+            own = schema.columns(v)
+            if len(own) == 1:
+                drawn = uniform[:, v, 1] < tree.emission[own[0]][state[v]]
+                out[first : first + n, own[0]] = drawn
+                continue
+            # Rounding must not leave a number above the last limit.
+            reached = below[v][state[v], : len(own) - 1] <= uniform[:, v, 1:]
+            out[first + np.arange(n), own[0] + reached.sum(axis=1)] = 1
     return out

@@ -13,8 +13,12 @@ from mnlearn.kernels.chow_liu import (
     fill_log_probabilities,
     fill_pair_information,
 )
-from mnlearn.kernels.spanning_tree import fill_spanning_tree
-from mnlearn.learning.latent_trees.chow_liu import PairTables
+from mnlearn.learning.latent_trees.chow_liu import (
+    PairTables,
+    StateTables,
+    spanning_tree,
+    tree_of_states,
+)
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.mixture_circuit import mixture_circuit
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
@@ -24,6 +28,8 @@ from mnlearn.runtime.threads import map_ranges
 from mnlearn.variables.schema import Schema
 
 Vector = NDArray[np.float64]
+# The parents, and the tables as `tree_circuit` takes them.
+Tree = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 # Iterations with independent variables, which tell the components apart before they become trees.
 _INDEPENDENT = 10
@@ -77,10 +83,10 @@ class TreeMixture:
         Probabilities of the components.
     parent : ndarray of int64, shape (n_components, n_vars)
         See `tree_circuit`.
-    log_prob : ndarray of float64, shape (n_components, n_vars, 2, 2)
+    log_prob : ndarray of float64, shape (n_components, n_vars, most, most)
         See `tree_circuit`.
     schema : Schema
-        Names of the variables.
+        The variables.
     objective : tuple of float
         Penalised log-likelihood after each iteration with trees, in nats; with those that
         validation data rejected.
@@ -97,6 +103,12 @@ class TreeMixture:
         out = np.empty((data.n_rows, len(self.share)))
         variable = np.arange(data.n_vars)
         above = np.where(self.parent == NO_PARENT, variable, self.parent)
+        if not data.schema.is_binary:
+            values = data.schema.values(data.rows)
+            for k, table in enumerate(self.log_prob):
+                given = np.where(self.parent[k] == NO_PARENT, 0, values[:, above[k]])
+                out[:, k] = table[variable, given, values].sum(axis=1)
+            return out + np.log(self.share)
         parent, terms = np.ascontiguousarray(above.T), self._terms()
         map_ranges(
             lambda first, last: fill_log_probabilities(data.rows, parent, terms, first, last, out),
@@ -154,7 +166,7 @@ def learn_tree_mixture(
     ----------
     .. [1] Meila and Jordan, "Learning with mixtures of trees", JMLR 2000, Section 3.
     """
-    fitting = _Fitting(data, settings.prior, threads)
+    fitting = (_Fitting if data.schema.is_binary else _StateFitting)(data, settings.prior, threads)
     rng = stream(settings.seed, "mixture of trees")
     # More components than distinct rows would have nothing to tell apart.
     n_components = min(settings.n_components, data.n_rows)
@@ -187,15 +199,21 @@ def learn_tree_mixture(
 
 
 class _Fitting:
-    """The steps of EM for one dataset."""
+    """The steps of EM for one dataset, whose variables have two states."""
 
     def __init__(self, data: Dataset, prior: float, threads: int) -> None:
         self._data, self._prior, self._threads = data, prior, threads
-        self._all_pairs = PairTables(data, _PRIOR_PSEUDOCOUNT).all()
-        self._all_ones = self._all_pairs[:, 1, 0].sum(axis=0)
-        self._single = self._all_pairs.diagonal(axis1=2, axis2=3).sum(axis=1).T
-        row, self._ones = np.nonzero(data.rows)
+        self._find_prior()
+        row, self._ones = np.nonzero(self._rows)
         self._start = np.searchsorted(row, np.arange(data.n_rows + 1))
+
+    def _find_prior(self) -> None:
+        """Find the rows of 0 and 1 that are counted, and the probabilities of the prior."""
+        self._rows, self._density = self._data.rows, self._data.density
+        self._all_pairs = PairTables(self._data, _PRIOR_PSEUDOCOUNT).all()
+        self._all_ones = self._all_pairs[:, 1, 0].sum(axis=0)
+        self._of_prior = self._prior * self._all_pairs[1, 1]
+        self._single = self._all_pairs.diagonal(axis1=2, axis2=3).sum(axis=1).T
 
     def share(self, mixture: TreeMixture) -> tuple[NDArray[np.float64], float]:
         """Return P(component | row), shape (n_rows, n_components), and the objective in nats."""
@@ -217,46 +235,49 @@ class _Fitting:
     def independent(self, shares: NDArray[np.float64]) -> TreeMixture:
         """Return the mixture whose components have independent variables."""
 
-        def learn(weight: Vector, one: Vector) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        def learn(weight: Vector, one: Vector) -> Tree:
             p = one / (weight.sum() + self._prior)
-            tables = np.zeros((len(p), 2, 2))
-            tables[:, 0] = np.log(np.stack([1.0 - p, p], axis=1))
-            return np.full(len(p), NO_PARENT, np.int64), tables
+            parent = np.full(self._data.n_vars, NO_PARENT, np.int64)
+            return parent, self._independent_tables(p)
 
         return self._maximise(shares, learn)
 
     def trees(self, shares: NDArray[np.float64]) -> TreeMixture:
         """Return the mixture whose components are Chow-Liu trees."""
-        n_vars = self._data.n_vars
-        information = np.empty((n_vars, n_vars))
-        of_prior = self._prior * self._all_pairs[1, 1]
 
-        def learn(weight: Vector, one: Vector) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        def learn(weight: Vector, one: Vector) -> Tree:
             both = self._pair_weights(weight)
-            both += of_prior
-            n_examples = weight.sum() + self._prior
-            fill_pair_information(both, one, n_examples, information)
-            parent, joined = np.empty(n_vars, np.int64), np.empty(n_vars, np.int64)
-            fill_spanning_tree(information, parent, joined)
-            return parent, _log_tables(both, one / n_examples, n_examples, parent)
+            both += self._of_prior
+            return self._tree(both, one, weight.sum() + self._prior)
 
         return self._maximise(shares, learn)
+
+    def _independent_tables(self, p: Vector) -> NDArray[np.float64]:
+        tables = np.zeros((len(p), 2, 2))
+        tables[:, 0] = np.log(np.stack([1.0 - p, p], axis=1))
+        return tables
+
+    def _tree(self, both: NDArray[np.float64], one: Vector, n_examples: float) -> Tree:
+        information = np.empty(both.shape)
+        fill_pair_information(both, one, n_examples, information)
+        parent = spanning_tree(information)
+        return parent, _log_tables(both, one / n_examples, n_examples, parent)
 
     def _maximise(
         self,
         shares: NDArray[np.float64],
-        learn: Callable[[Vector, Vector], tuple[NDArray[np.int64], NDArray[np.float64]]],
+        learn: Callable[[Vector, Vector], Tree],
     ) -> TreeMixture:
         """Return the mixture with components that are learned from weighted rows.
 
         learn : takes the weights of the rows, and of the examples and the prior in which each
-            variable is 1.
+            column is 1.
         """
         weight = self._data.weight[:, None] * (np.round(shares / _UNIT) * _UNIT)
         n_examples = weight.sum(axis=0)
         kept = np.flatnonzero(n_examples >= min(_LEAST, n_examples.max()))
-        ones = np.zeros((self._data.n_vars, len(n_examples)))
-        add_weights_of_ones(self._data.rows, weight, ones)
+        ones = np.zeros((self._rows.shape[1], len(n_examples)))
+        add_weights_of_ones(self._rows, weight, ones)
         ones += self._prior * self._all_ones[:, None]
         columns = zip(weight.T[kept], ones.T[kept], strict=True)
         learned = [learn(*map(np.ascontiguousarray, both)) for both in columns]
@@ -269,12 +290,64 @@ class _Fitting:
 
     def _pair_weights(self, weight: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the weight of the rows in which u <= v are both 1, at [u, v]."""
-        rows, used = self._data.rows, np.flatnonzero(weight)
-        if self._data.density > _SPARSE:
+        rows, used = self._rows, np.flatnonzero(weight)
+        if self._density > _SPARSE:
             return (rows[used] * weight[used, None]).T @ rows[used].astype(np.float64)
         both = np.zeros((rows.shape[1], rows.shape[1]))
         add_pair_weights(self._ones, self._start, used, weight[used], both)
         return both
+
+
+class _StateFitting(_Fitting):
+    """The steps of EM for variables of any numbers of states; a column for each of them."""
+
+    def _find_prior(self) -> None:
+        schema = self._data.schema
+        tables = StateTables(self._data, _PRIOR_PSEUDOCOUNT)
+        self._first, self._arity = tables.first, schema.arity
+        place = self._first + schema.values(self._data.rows)
+        self._rows = np.zeros((self._data.n_rows, len(tables.table)), np.uint8)
+        self._rows[np.arange(len(place))[:, None], place] = 1
+        self._density = len(schema) / len(tables.table)
+        self._all_ones = np.diag(tables.table)
+        self._of_prior = self._prior * np.triu(tables.table)
+
+    def _log_prior(self, mixture: TreeMixture) -> float:
+        total = 0.0
+        for parent, table in zip(mixture.parent, mixture.log_prob, strict=True):
+            expected = self._tables(self._of_prior, parent)
+            total += float((expected * np.where(expected > 0, table, 0.0)).sum())
+        return total
+
+    def _independent_tables(self, p: Vector) -> NDArray[np.float64]:
+        parent = np.full(len(self._arity), NO_PARENT)
+        table = self._tables(np.diag(p), parent)
+        return np.log(np.where(table > 0, table, 1.0))
+
+    def _tree(self, both: NDArray[np.float64], one: Vector, n_examples: float) -> Tree:
+        parent = tree_of_states(both / n_examples, self._first, self._arity)
+        table = self._tables(both / n_examples, parent)
+        # The prior keeps from 0 what is read.
+        share = table / np.maximum(table.sum(axis=2, keepdims=True), _LEAST_PROBABILITY)
+        return parent, np.log(np.where(table > 0, share, 1.0))
+
+    def _tables(self, both: NDArray[np.float64], parent: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the table of each variable and its parent, (n_vars, most, most), 0 elsewhere.
+
+        both : of two states, (n_places, n_places); what is below the diagonal is not read. A
+        variable without parent has the numbers of its states at [v, 0].
+        """
+        most = int(self._arity.max())
+        out = np.zeros((len(parent), most, most))
+        for v, u in enumerate(parent.tolist()):
+            own = slice(self._first[v], self._first[v] + self._arity[v])
+            if u == NO_PARENT:
+                out[v, 0, : self._arity[v]] = np.diag(both[own, own])
+                continue
+            above = slice(self._first[u], self._first[u] + self._arity[u])
+            block = both[above, own] if u < v else both[own, above].T
+            out[v, : self._arity[u], : self._arity[v]] = block
+        return out
 
 
 def _log_tables(

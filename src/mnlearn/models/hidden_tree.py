@@ -1,4 +1,4 @@
-"""Trees of hidden variables with several values, each with one observed binary variable."""
+"""Trees of hidden variables with several values, each with one observed variable."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.fields import NAMELESS, set_array, set_schema
 from mnlearn.models.model import Model
+from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import Schema
 
@@ -31,11 +32,12 @@ class HiddenTree(Model):
     Attributes
     ----------
     parent : ndarray of int32, shape (n_vars,)
-        Parent of each hidden variable; NO_PARENT for the root, of which there is one.
+        Parent of each hidden variable; NO_PARENT for the root, of which there is one, and for
+        variables of one state, which are not in the tree.
     transition : ndarray of float64, shape (n_vars, n_states, n_states)
         P(Z_v = j | Z_parent = i) at [v, i, j]. All rows of the root are P(Z_root = j).
-    emission : ndarray of float64, shape (n_vars, n_states)
-        P(X_v = 1 | Z_v = j) at [v, j].
+    emission : ndarray of float64, shape (n_columns, n_states)
+        P(column = 1 | Z_v = j) at [column, j], of the columns of X_v.
     schema : Schema
         The observed variables; nameless ones of the states 0 and 1 if not given.
 
@@ -60,7 +62,7 @@ class HiddenTree(Model):
             raise InputError("hidden tree: expected at least one variable.")
         n_vars = len(parent)
         set_schema(self, self.schema, n_vars)
-        emission = set_array(self, "emission", np.float64, (n_vars, None))
+        emission = set_array(self, "emission", np.float64, (self.n_columns, None))
         n_states = emission.shape[1]
         if not n_states:
             raise InputError("hidden tree: expected at least one value of each hidden variable.")
@@ -70,9 +72,14 @@ class HiddenTree(Model):
                 raise InputError(f"hidden tree, {name}: expected probabilities.")
         if (np.abs(transition.sum(axis=2) - 1.0) > _ROUNDING).any():
             raise InputError("hidden tree, transition: expected rows that add up to 1.")
+        for own in self.schema.several:
+            if (np.abs(emission[list(own)].sum(axis=0) - 1.0) > _ROUNDING).any():
+                raise InputError("hidden tree, emission: expected states that add up to 1.")
         if ((parent < NO_PARENT) | (parent >= n_vars)).any():
             raise InputError(f"hidden tree, parent: expected variables 0 to {n_vars - 1} or -1.")
-        if int((parent == NO_PARENT).sum()) != 1 or len(self.order) != n_vars:
+        inside = self.schema.arity > 1
+        n_roots = int((parent[inside] == NO_PARENT).sum())
+        if n_roots != 1 or sorted(self.order) != np.flatnonzero(inside).tolist():
             raise InputError("hidden tree, parent: expected a tree with one root.")
         if (transition[self.order[0]] != transition[self.order[0], 0]).any():
             raise InputError("hidden tree, transition: expected equal rows at the root.")
@@ -95,16 +102,26 @@ class HiddenTree(Model):
     @cached_property
     def order(self) -> tuple[int, ...]:
         """The root and the variables below it, parents before children."""
-        order = np.flatnonzero(self.parent == NO_PARENT)[:1].tolist()
+        inside = (self.parent == NO_PARENT) & (self.schema.arity > 1)
+        order: list[int] = np.flatnonzero(inside)[:1].tolist()
         for v in order:
             order += self.children[v]
         return tuple(order)
 
+    @cached_property
+    def leaf(self) -> NDArray[np.float64]:
+        """P(X_v = x | Z_v = j) at [v, j, x], (n_vars, n_states, most); 0 for states X_v lacks."""
+        return read_only(leaf_tables(self.emission, self.schema))
+
+    def leaf_of(self, v: int) -> NDArray[np.float64]:
+        """Return P(X_v = x | Z_v = j) at [j, x], for the states that X_v has."""
+        return self.leaf[v, :, : self.schema.arity[v]]
+
     @property
     def n_parameters(self) -> int:
         """Number of probabilities that can be chosen freely."""
-        k = self.n_states
-        return (k - 1) + (self.n_vars - 1) * k * (k - 1) + self.n_vars * k
+        k, free = self.n_states, self.schema.arity - 1
+        return (k - 1) + (len(self.order) - 1) * k * (k - 1) + int(free.sum()) * k
 
     def to_circuit(self, max_edges: int = MAX_EDGES) -> ArithmeticCircuit:
         """Return the circuit, which sums the hidden variables out.
@@ -126,13 +143,16 @@ class HiddenTree(Model):
 
     def with_parameters(self, weight: NDArray[np.float64]) -> "HiddenTree":
         """Return the tree with other parameters, in the order of `parameters_of`."""
-        n, k = self.n_vars, self.n_states
-        order = list(self.order)
+        k, first, rest = self.n_states, 0, list(self.order[1:])
+        leaf, transition = np.array(self.leaf), np.array(self.transition)
         p = np.exp(weight)
-        emission, transition = np.empty_like(self.emission), np.empty_like(self.transition)
-        emission[order] = p[: 2 * n * k].reshape(n, k, 2)[:, :, 1]
-        transition[self.root] = p[2 * n * k : (2 * n + 1) * k]
-        transition[order[1:]] = p[(2 * n + 1) * k :].reshape(n - 1, k, k)
+        for v in self.order:
+            width = int(self.schema.arity[v])
+            leaf[v, :, :width] = p[first : first + k * width].reshape(k, width)
+            first += k * width
+        transition[self.root] = p[first : first + k]
+        transition[rest] = p[first + k :].reshape(len(rest), k, k)
+        emission = emission_of(leaf, self.schema)
         return HiddenTree(self.parent, transition, emission, self.schema)
 
     def to_markov_network(self) -> Any:
@@ -161,10 +181,33 @@ def children_of(parent: NDArray[np.int32]) -> tuple[tuple[int, ...], ...]:
     return tuple(map(tuple, below))
 
 
+def leaf_tables(emission: NDArray[np.float64], schema: Schema) -> NDArray[np.float64]:
+    """Return the probabilities of states from those of columns; see `HiddenTree`."""
+    if schema.is_binary:
+        return np.stack([1.0 - emission, emission], axis=2)
+    out = np.zeros((len(schema), emission.shape[1], int(schema.arity.max())))
+    for v in range(len(schema)):
+        own = emission[list(schema.columns(v))].T
+        if own.shape[1] < 2:
+            out[v, :, 0] = 1.0 - own.sum(axis=1)
+        out[v, :, own.shape[1] == 1 :][:, : own.shape[1]] = own
+    return out
+
+
+def emission_of(leaf: NDArray[np.float64], schema: Schema) -> NDArray[np.float64]:
+    """Return the probabilities of columns from those of states; the reverse of `leaf_tables`."""
+    if schema.is_binary:
+        return leaf[:, :, 1]
+    kept = np.arange(leaf.shape[2]) < schema.arity[:, None]
+    kept[schema.arity < 3, 0] = False
+    return leaf.transpose(0, 2, 1)[kept]
+
+
 def n_circuit_edges(tree: HiddenTree) -> int:
     """Return an upper bound on the number of edges of the circuit of a tree."""
-    n, k = tree.n_vars, tree.n_states
-    return (n - 1) * 3 * k * k + 3 * k + n * 7 * k + (n - 1) * k
+    n, k = len(tree.order), tree.n_states
+    leaves = int((3 * tree.schema.arity + 1).sum()) * k
+    return (n - 1) * 3 * k * k + 3 * k + leaves + (n - 1) * k
 
 
 def parameters_of(tree: HiddenTree) -> NDArray[np.float64]:
@@ -172,10 +215,9 @@ def parameters_of(tree: HiddenTree) -> NDArray[np.float64]:
 
     The root has the row of its distribution only once. Variables are in the order of the tree.
     """
-    emission = tree.emission[list(tree.order)]
-    leaves = np.stack([(1.0 - emission).clip(0.0), emission], axis=2)
+    leaves = [tree.leaf_of(v).clip(0.0).ravel() for v in tree.order]
     edges = tree.transition[list(tree.order[1:])]
-    both = [leaves.ravel(), tree.transition[tree.root, 0], edges.ravel()]
+    both = [*leaves, tree.transition[tree.root, 0], edges.ravel()]
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(np.concatenate(both)))
 
@@ -186,8 +228,11 @@ class _Builder:
     def __init__(self, tree: HiddenTree) -> None:
         self._tree = tree
         self._weight = parameters_of(tree)
-        self._next = 2 * tree.n_vars + len(self._weight)
+        self._next = 2 * tree.n_columns + len(self._weight)
         self._place = {v: p for p, v in enumerate(tree.order)}
+        # The first parameter of each variable of the tree, and the first one behind all of these.
+        widths = tree.n_states * tree.schema.arity[list(tree.order)]
+        self._first = 2 * tree.n_columns + np.cumsum([0, *widths.tolist()])
         self._kinds: list[NDArray[np.uint8]] = []
         self._lengths: list[NDArray[np.int64]] = []
         self._children: list[NDArray[np.int32]] = []
@@ -195,13 +240,13 @@ class _Builder:
     def circuit(self) -> ArithmeticCircuit:
         """Return the circuit of the tree."""
         tree = self._tree
-        n, k = tree.n_vars, tree.n_states
+        k = tree.n_states
         states = np.arange(k)
         message: dict[int, NDArray[np.int64]] = {}
         for v in reversed(tree.order):
             below = [self._emission(v), *(message.pop(c) for c in tree.children[v])]
             content = self._add(_PRODUCT, np.stack(below, axis=1)) if below[1:] else below[0]
-            first = 2 * n + 2 * n * k
+            first = int(self._first[-1])
             if v == tree.root:
                 rows = (first + states)[None]
             else:
@@ -220,11 +265,12 @@ class _Builder:
 
     def _emission(self, v: int) -> NDArray[np.int64]:
         """Return the sums over the values of X_v, one for each value of Z_v."""
-        n, k = self._tree.n_vars, self._tree.n_states
-        parameters = 2 * n + self._place[v] * 2 * k + np.arange(2 * k)
-        literals = np.tile([2 * v, 2 * v + 1], k)
-        products = self._add(_PRODUCT, np.stack([parameters, literals], axis=1))
-        return self._add(_SUM, products.reshape(k, 2))
+        schema, k = self._tree.schema, self._tree.n_states
+        width = int(schema.arity[v])
+        parameters = self._first[self._place[v]] + np.arange(width * k)
+        literals = [2 * c + value for c, value in (schema.literal(v, x) for x in range(width))]
+        products = self._add(_PRODUCT, np.stack([parameters, np.tile(literals, k)], axis=1))
+        return self._add(_SUM, products.reshape(k, width))
 
     def _add(self, kind: int, children: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the numbers of nodes with equally many children, which are in the rows."""

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.hidden_trees import log_value
 from mnlearn.learning.hidden_trees.steps import CountedRows, Counts, Penalty, maximise
-from mnlearn.learning.latent_trees.chow_liu import PairTables
-from mnlearn.models.hidden_tree import NO_PARENT, HiddenTree
+from mnlearn.learning.latent_trees.chow_liu import pair_tables
+from mnlearn.models.hidden_tree import NO_PARENT, HiddenTree, leaf_tables
 from mnlearn.runtime.blas import single_threaded
 from mnlearn.runtime.random_streams import stream
+from mnlearn.variables.schema import Schema
 
 # With fewer examples held out, their mean says too little.
 _FEWEST = 10
@@ -79,7 +80,7 @@ def start_tree(data: Dataset, n_states: int, start: str, rng: np.random.Generato
     rng : numpy.random.Generator
         The source of all random numbers.
     """
-    parent = PairTables(data, _PAIRS).tree().astype(np.int32)
+    parent = pair_tables(data, _PAIRS).tree().astype(np.int32)
     if start == "random":
         transition, emission = _random_tables(data, n_states, rng)
     else:
@@ -95,9 +96,10 @@ def _random_tables(
     n_vars = data.n_vars
     transition = rng.exponential(size=(n_vars, n_states, n_states))
     transition /= transition.sum(axis=2, keepdims=True)
-    odds = np.log(_smooth_frequency(data) / (1.0 - _smooth_frequency(data)))
-    emission = 1.0 / (1.0 + np.exp(-odds[:, None] - rng.normal(size=(n_vars, n_states))))
-    return transition, emission
+    frequency = _smooth_frequency(data)
+    odds = np.log(frequency / (1.0 - frequency))
+    emission = 1.0 / (1.0 + np.exp(-odds[:, None] - rng.normal(size=(data.n_columns, n_states))))
+    return transition, _normalised(emission, data.schema)
 
 
 def _tables_of_clusters(
@@ -123,12 +125,14 @@ def _mixture(
     frequency = _smooth_frequency(data)
     emission = 0.5 * data.rows[drawn] + 0.5 * frequency
     emission += 0.02 * (rng.random(emission.shape) - 0.5)
-    emission = emission.clip(0.01, 0.99)
+    emission = _normalised(emission.clip(0.01, 0.99).T, data.schema).T
+    single = (data.schema.arity == 2)[data.schema.variable_of]
     share = np.full(n_states, 1.0 / n_states)
     for _ in range(_ITERATIONS):
         ones, total = np.zeros(emission.shape), np.zeros(n_states)
-        odds = np.log(emission / (1.0 - emission)).astype(np.float32)
-        constant = np.log(share) + np.log1p(-emission).sum(axis=1)
+        rest = np.where(single, 1.0 - emission, 1.0)
+        odds = np.log(emission / rest).astype(np.float32)
+        constant = np.log(share) + np.log1p(np.where(single, -emission, 0.0)).sum(axis=1)
         for first in range(0, data.n_rows, _ROWS):
             rows = data.rows[first : first + _ROWS].astype(np.float32)
             log_p = rows @ odds.T + constant.astype(np.float32)
@@ -140,13 +144,23 @@ def _mixture(
         share = (total + 1.0) / (total + 1.0).sum()
         # In single precision the sums of ones may exceed the totals.
         emission = ((ones + frequency) / (total + 1.0)[:, None]).clip(_MARGIN, 1.0 - _MARGIN)
+        emission = _normalised(emission.T, data.schema).T
     return share, np.ascontiguousarray(emission.T)
 
 
+def _normalised(emission: NDArray[np.float64], schema: Schema) -> NDArray[np.float64]:
+    """Return emissions (n_columns, n_states) that add up to 1 over the columns of several."""
+    out = emission.copy()
+    for own in schema.several:
+        block = slice(own[0], own[-1] + 1)
+        out[block] /= out[block].sum(axis=0)
+    return out
+
+
 def _smooth_frequency(data: Dataset) -> NDArray[np.float64]:
-    """Return the share of ones of each variable, strictly between 0 and 1."""
-    ones = data.frequency * data.n_examples
-    return np.asarray((ones + 0.5) / (data.n_examples + 1.0))
+    """Return the share of ones of each column, strictly between 0 and 1."""
+    ones, arity = data.frequency * data.n_examples, data.schema.arity[data.schema.variable_of]
+    return np.asarray((ones + 0.5) / (data.n_examples + 0.5 * arity))
 
 
 Judge = Callable[[HiddenTree], float]
@@ -221,10 +235,15 @@ class Outcome:
 
 
 def beliefs(data: Dataset, softness: float) -> NDArray[np.float64]:
-    """Return the probability with which X_v is 1 where a row has x, shape (n_vars, 2), at [v, x].
+    """Return the probability with which X_v is in state y where a row has x, at [v, x, y].
 
-    It is (1 - softness) x + softness f_v, with the frequency f_v of ones in the training data.
+    It is softness f_v(y) and 1 - softness more where y is x, with the frequency f_v of each state
+    in the training data. Of variables of two states the probability of the second is at [v, x].
     """
+    if not data.schema.is_binary:
+        frequency = leaf_tables(data.frequency[:, None], data.schema)[:, 0]
+        most = np.eye(frequency.shape[1])
+        return np.asarray((1.0 - softness) * most + softness * frequency[:, None, :])
     hard = np.array([0.0, 1.0])
     return np.asarray((1.0 - softness) * hard + softness * data.frequency[:, None])
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.inference.hidden_trees import Tables, TreePasses, Visitor, batch_size
-from mnlearn.models.hidden_tree import NO_PARENT, HiddenTree
+from mnlearn.models.hidden_tree import NO_PARENT, HiddenTree, emission_of
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.threads import map_ranges
 
@@ -30,7 +30,7 @@ class Counts:
     ----------
     edge : ndarray, shape (n_vars, n_states, n_states)
         With Z_parent = i and Z_v = j, at [v, i, j]. At the root they stand at [root, 0, j].
-    leaf : ndarray, shape (n_vars, n_states, 2)
+    leaf : ndarray, shape (n_vars, n_states, most)
         With Z_v = j and X_v = x, at [v, j, x].
     log_likelihood : float
         Sum over examples of the log-probability of their evidence, in nats.
@@ -46,12 +46,12 @@ class CountedRows:
 
     Parameters
     ----------
-    rows : ndarray of uint8, shape (n_rows, n_vars)
+    rows : ndarray of uint8, shape (n_rows, n_columns)
         The distinct rows.
     weight : ndarray of float64, shape (n_rows,)
         Number of examples equal to each row.
-    belief : ndarray of float64, shape (n_vars, 2)
-        The probability with which X_v is 1 where a row has x, at [v, x].
+    belief : ndarray of float64, shape (n_vars, 2) or (n_vars, most, most)
+        See `em.beliefs`.
     """
 
     def __init__(
@@ -102,6 +102,10 @@ class CountedRows:
         A row that has x counts for both values of X, as its belief and the emission say.
         """
         given = leaf.astype(np.float64)
+        if self.belief.ndim == 3:
+            expected = np.matmul(tree.leaf, self.belief.transpose(0, 2, 1))
+            share = given / np.maximum(expected, _LEAST)
+            return np.asarray(np.matmul(share, self.belief) * tree.leaf)
         one = self.belief[:, None, :] * tree.emission[:, :, None]
         zero = (1.0 - self.belief[:, None, :]) * (1.0 - tree.emission[:, :, None])
         share = one / np.maximum(one + zero, _LEAST)
@@ -128,13 +132,17 @@ class _Sums(Visitor):
 
 def _tables(tree: HiddenTree, belief: NDArray[np.float64], dtype: type[np.floating]) -> Tables:
     """Return the tables of a tree in which no number is 0."""
-    emission = tree.emission[:, :, None]
-    leaf = belief[:, None, :] * emission + (1.0 - belief[:, None, :]) * (1.0 - emission)
+    if belief.ndim == 3:
+        leaf = np.matmul(tree.leaf, belief.transpose(0, 2, 1))
+    else:
+        emission = tree.emission[:, :, None]
+        leaf = belief[:, None, :] * emission + (1.0 - belief[:, None, :]) * (1.0 - emission)
     return Tables(
         tree.order,
         read_only(np.maximum(tree.transition, _LEAST).astype(dtype)),
         read_only(np.maximum(leaf, _LEAST).astype(dtype)),
         tree.parent,
+        tree.schema.start,
     )
 
 
@@ -155,7 +163,7 @@ def entropies_below(tree: HiddenTree) -> Array:
 
     Hidden and observed variables count.
     """
-    out = _entropy_of_shares(np.stack([1.0 - tree.emission, tree.emission], axis=2))
+    out = _entropy_of_shares(tree.leaf)
     for v in reversed(tree.order):
         for c in tree.children[v]:
             out[v] += _entropy_of_shares(tree.transition[c]) + tree.transition[c] @ out[c]
@@ -170,7 +178,7 @@ def entropy(tree: HiddenTree) -> float:
 
 def state_probabilities(tree: HiddenTree) -> Array:
     """Return P(Z_v = j) at [v, j]."""
-    out = np.empty_like(tree.emission)
+    out = np.zeros((tree.n_vars, tree.n_states))
     for v in tree.order:
         above = int(tree.parent[v])
         given = tree.transition[v]
@@ -252,8 +260,14 @@ class Penalty:
                 # A variable at a time: the tables of all may be most of the memory.
                 logs = np.log(tree.transition[tree.root, 0]).sum()
                 logs += sum(np.log(tree.transition[v]).sum() for v in tree.order[1:])
-                leaves = np.log(tree.emission).sum() + np.log(1.0 - tree.emission).sum()
-            out += self.pseudocount * float(logs / k + leaves / 2.0)
+                if tree.schema.is_binary:
+                    leaves = np.log(tree.emission).sum() + np.log(1.0 - tree.emission).sum()
+                    leaves /= 2.0
+                else:
+                    leaves = sum(
+                        np.log(own).sum() / own.shape[1] for own in map(tree.leaf_of, tree.order)
+                    )
+            out += self.pseudocount * float(logs / k + leaves)
         if self.entropy:
             out += self.entropy * n_examples * entropy(tree)
         return out
@@ -278,12 +292,14 @@ def maximise(tree: HiddenTree, counts: Counts, n_examples: float, penalty: Penal
     """
     if penalty.entropy:
         return _with_entropy(tree, counts, n_examples, penalty)
-    leaf = counts.leaf + penalty.pseudocount / 2.0
+    schema, most = tree.schema, counts.leaf.shape[2]
+    has_state = np.arange(most) < schema.arity[:, None]
+    leaf = counts.leaf + (has_state * (penalty.pseudocount / schema.arity)[:, None])[:, None]
     transition = np.empty_like(tree.transition)
     for v in range(tree.n_vars):
         transition[v] = _shares(_smooth(tree, counts, v, penalty), tree.transition[v])
-    emission = _shares(leaf, np.stack([1.0 - tree.emission, tree.emission], axis=2))[:, :, 1]
-    return HiddenTree(tree.parent, transition, emission, tree.schema)
+    emission = emission_of(_shares(leaf, tree.leaf), schema)
+    return HiddenTree(tree.parent, transition, emission, schema)
 
 
 def _smooth(tree: HiddenTree, counts: Counts, v: int, penalty: Penalty) -> Array:
@@ -307,12 +323,13 @@ def _with_entropy(
     weight = penalty.entropy * n_examples
     # A price of 0 would leave nothing to divide by.
     price = np.maximum(weight * state_probabilities(tree), 1e-12)
-    transition, emission = np.empty_like(tree.transition), np.empty_like(tree.emission)
-    below = np.zeros_like(tree.emission)
+    transition, leaf = np.array(tree.transition), np.zeros_like(tree.leaf)
+    below = np.zeros((tree.n_vars, tree.n_states))
     for v in reversed(tree.order):
-        leaf = counts.leaf[v] + penalty.pseudocount / 2.0
-        both = best_rows(leaf, price[v], np.zeros(2))
-        emission[v] = both[:, 1]
+        width = int(tree.schema.arity[v])
+        own_leaf = counts.leaf[v, :, :width] + penalty.pseudocount / width
+        both = best_rows(own_leaf, price[v], np.zeros(width))
+        leaf[v, :, :width] = both
         below[v] -= (both * np.log(np.maximum(both, 1e-300))).sum(axis=1)
         own = _smooth(tree, counts, v, penalty)
         if v == tree.root:
@@ -323,4 +340,4 @@ def _with_entropy(
         transition[v] = given
         below[above] += given @ below[v]
         below[above] -= (given * np.log(np.maximum(given, 1e-300))).sum(axis=1)
-    return HiddenTree(tree.parent, transition, emission, tree.schema)
+    return HiddenTree(tree.parent, transition, emission_of(leaf, tree.schema), tree.schema)
