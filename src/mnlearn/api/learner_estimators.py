@@ -14,12 +14,11 @@ from mnlearn.api.inputs import Dataset, to_threads, to_whole_seed
 from mnlearn.api.kinds import as_model
 from mnlearn.api.model_data import warn_of_order
 from mnlearn.api.models import public
-from mnlearn.api.user_warnings import warn_user
 from mnlearn.inference.score import check_variables
 from mnlearn.learning.learner import Learner
 from mnlearn.learning.parameters import public_name
 from mnlearn.learning.tuning import tune
-from mnlearn.methods import describe_ignored_groups, load_learner
+from mnlearn.methods import load_learner
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.runtime.errors import InputError
 
@@ -91,8 +90,6 @@ class LearnerEstimator(Estimator):
         return found
 
     def _learn(self, data: Dataset) -> None:
-        if (ignored := describe_ignored_groups(self.learner_name, data)) is not None:
-            warn_user(ignored)
         # A list would count as several values.
         grid = self.learner.grid({name: [v] for name, v in self.chosen_values().items()})
         network = self.given_network(data)

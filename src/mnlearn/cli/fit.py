@@ -90,7 +90,7 @@ def fit(
     from mnlearn.data.domains import describe_overlaps
     from mnlearn.learning.missing_cells import refine
     from mnlearn.learning.tuning import tune
-    from mnlearn.methods import describe_ignored_groups, load_learner
+    from mnlearn.methods import load_learner
     from mnlearn.models.io.formats import load_network
     from mnlearn.runtime.progress import say
 
@@ -104,7 +104,7 @@ def fit(
     treatment = _treatment(missing, learner, seed, threads)
     examples = reader.load(train)
     data = treatment.complete(examples, train, groups)
-    for note in filter(None, (describe_overlaps(data), describe_ignored_groups(method, data))):
+    if note := describe_overlaps(data):
         say(f"{train}: {note}")
     criterion, given = None, load_network(network)
     if valid is not None:

@@ -159,8 +159,6 @@ class Learner:
         Empty, unless the learner learns something variable by variable, which `learn_share` shares
         out to processes. Then the learner that does this and nothing else; a share needs as much
         memory.
-    reads_groups : bool
-        Whether a declared group of columns is one variable of its models.
     """
 
     title: ClassVar[str]
@@ -171,7 +169,6 @@ class Learner:
     network: ClassVar[Literal["none", "optional", "required"]] = "none"
     criterion: ClassVar[str] = "pll"
     by_variable: ClassVar[str] = ""
-    reads_groups: ClassVar[bool] = False
 
     @staticmethod
     def prepare(task: Task) -> Any:

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from mnlearn.data.dataset import Dataset
+from mnlearn.data.dataset import Dataset as Dataset
 from mnlearn.learning.learner import Learner
 from mnlearn.runtime.errors import InputError
 
@@ -67,20 +67,6 @@ def learner_root(name: str) -> str:
 def learner_file(name: str) -> Path:
     """Return the file of a learner."""
     return Path(__path__[0]) / f"{_known(name)}.py"
-
-
-def describe_ignored_groups(name: str, data: Dataset) -> str | None:
-    """Return what to know of declared groups that a learner does not read; None if there are none.
-
-    name : the name of the file of the learner.
-    """
-    if not data.groups or load_learner(name).reads_groups:
-        return None
-    readers = [other for other in learner_names() if load_learner(other).reads_groups]
-    return (
-        f"{name} takes the columns of a group as separate variables, so that its model allows "
-        f"several values or none; {', '.join(readers)} take a group as one variable."
-    )
 
 
 @cache

@@ -33,7 +33,6 @@ class JunctionTree(SearchSettings, Learner):
         return Fitted(tree, seconds, {**tree.describe(), "threshold_used": found.threshold})
 
     title = "Junction tree"
-    reads_groups = True
     citation = "Chechetka & Guestrin 2007"
     stages = (
         Stage(

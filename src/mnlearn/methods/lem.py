@@ -20,7 +20,6 @@ class LEM(LemSettings, Learner):
         return Fitted(tree, seconds, tree.describe())
 
     title = "LEM"
-    reads_groups = True
     citation = "Gogate, Webb & Domingos 2010, Algorithms 1 and 2, Section 4"
     stages = (
         Stage(

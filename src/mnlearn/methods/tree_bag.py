@@ -55,7 +55,6 @@ class TreeBag(Learner):
         )
 
     title = "Bagged trees"
-    reads_groups = True
     citation = "for comparison; Breiman 1996"
     stages = (Stage(("base", "delta", "treewidth", "pseudocount"), learn, split="all"),)
     formats = suffixes.HIDDEN
