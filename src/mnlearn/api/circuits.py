@@ -3,7 +3,6 @@
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from mnlearn.api.kinds import as_model
 from mnlearn.inference.circuits.compilation import CircuitTooLargeError, compile_network
 from mnlearn.inference.queries import compile_small
 from mnlearn.models.circuit import ArithmeticCircuit
@@ -19,28 +18,28 @@ _COMPILED_IN_FULL: "WeakKeyDictionary[Any, ArithmeticCircuit]" = WeakKeyDictiona
 _REFUSED: "WeakKeyDictionary[Any, str]" = WeakKeyDictionary()
 
 
-def exact_model(model: Any) -> Model:
+def exact_model(model: Model) -> ArithmeticCircuit | HiddenTree:
     """Return what sums variables out of a model exactly: a hidden tree, else a circuit."""
-    own = as_model(model)
     # Its circuit has many times as many edges as the tree has probabilities.
-    return own if isinstance(own, HiddenTree) else exact_circuit(model)
+    return model if isinstance(model, HiddenTree) else exact_circuit(model)
 
 
-def exact_circuit(model: Any) -> ArithmeticCircuit:
+def exact_circuit(model: Model) -> ArithmeticCircuit:
     """Return the circuit of a model, compiled if need be."""
-    own = as_model(model)
-    if not own.has_joint:
+    if not model.has_joint:
         raise InputError("model: a dependency network has no joint distribution.")
-    if isinstance(own, ArithmeticCircuit):
-        return own
-    small = None if own.is_exact else small_circuit(model)
+    if isinstance(model, ArithmeticCircuit):
+        return model
+    small = None if model.is_exact else small_circuit(model)
     if small is not None:
         return small
     if model in _REFUSED:
         raise InputError(_REFUSED[model])
     if model not in _COMPILED_IN_FULL:
         try:
-            _COMPILED_IN_FULL[model] = own.to_circuit() if own.is_exact else compile_network(own)
+            _COMPILED_IN_FULL[model] = (
+                model.to_circuit() if model.is_exact else compile_network(model)
+            )
         except CircuitTooLargeError as error:
             error.advice = (
                 'query with inference="gibbs" or "bp" estimates the probability of each variable'
@@ -50,8 +49,8 @@ def exact_circuit(model: Any) -> ArithmeticCircuit:
     return _COMPILED_IN_FULL[model]
 
 
-def small_circuit(model: Any) -> ArithmeticCircuit | None:
+def small_circuit(model: Model) -> ArithmeticCircuit | None:
     """Return the circuit of a network, made once; None if it would be too large."""
     if model not in _COMPILED:
-        _COMPILED[model] = compile_small(as_model(model))
+        _COMPILED[model] = compile_small(model)
     return _COMPILED[model]

@@ -143,8 +143,7 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         """
         self._check_fitted()
         settings = {"n_jobs": self.n_jobs, **settings}
-        drawn = self.model_.sample(n_samples, random_state=random_state, **settings)
-        return self._written(drawn, bool(settings.get("states")))
+        return self._written(self.model_.sample(n_samples, random_state=random_state, **settings))
 
     def query(self, evidence: Any = None, variables: Any = None, **settings: Any) -> Any:
         """Return conditional probabilities; see `mnlearn.MarkovNetwork.query`.
@@ -173,14 +172,14 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
             self.model_.joint(variables, as_read(self, given, self._reading.codes))
         )
 
-    def most_probable(self, evidence: Any = None, *, states: bool | None = None) -> Any:
-        """Return the most probable values; see `mnlearn.MarkovNetwork.most_probable`.
+    def most_probable(self, evidence: Any = None) -> Any:
+        """Return the most probable states; see `mnlearn.MarkovNetwork.most_probable`.
 
         They are those of the data of `fit`, or `<=3` and `>3` if `binarize` is 3.
         """
         self._check_fitted()
         evidence = as_read(self, evidence, self._reading.codes)
-        return self._written(self.model_.most_probable(evidence, states=states), bool(states))
+        return self._written(self.model_.most_probable(evidence))
 
     def read_examples(self, X: Any, sample_weight: Any = None) -> Dataset | IncompleteData:
         """Return data as the estimator sees them, after `fit`: checked, 0, 1 or missing."""
@@ -191,10 +190,10 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         """Return data whose missing cells are treated as in `fit`; unchanged if nothing is said."""
         return self._completed(data) if self.missing in TREATMENTS else data
 
-    def _written(self, answer: Any, as_texts: bool = False) -> Any:
+    def _written(self, answer: Any) -> Any:
         """Return an answer of the model in the values of the data of `fit`."""
         model = as_model(self.model_)
-        return as_written(answer, model, codes_of(self, model), as_texts=as_texts)
+        return as_written(answer, model, codes_of(self, model))
 
     def _check_fitted(self) -> None:
         check_is_fitted(self)

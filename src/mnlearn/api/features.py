@@ -1,57 +1,78 @@
 """Features that people write by hand: how they are given, and what they have to be."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.api.inputs import find_variable
-from mnlearn.models.features import FeatureSet
+from mnlearn.inference.evidence import find_variables
+from mnlearn.models.features import FeatureSet, features_of
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.matching import match_state
+from mnlearn.variables.schema import Literal, Schema, Variable, binary_schema
 
 
-def to_features(
-    given: Sequence[Mapping[str | int, int]], names: Sequence[str] | None, n_vars: int
-) -> FeatureSet:
-    """Return features that are given as mappings of variables to values.
+def to_schema(variables: Any) -> Schema:
+    """Return the variables that a person names: a schema, names, states by name, or a number."""
+    if isinstance(variables, Schema):
+        return variables
+    if isinstance(variables, int | np.integer):
+        return binary_schema(int(variables))
+    if isinstance(variables, Mapping):
+        return Schema(tuple(Variable(str(name), tuple(own)) for name, own in variables.items()))
+    return binary_schema(len(variables), tuple(variables))
+
+
+def to_features(given: Sequence[Mapping[str | int, Any]], schema: Schema) -> FeatureSet:
+    """Return features that are given as mappings of variables to a state, or to several states.
 
     Raises
     ------
     InputError
         The features are no list; or a feature is no mapping, has a variable that does not exist,
-        or asks for another value than 0 or 1.
+        or asks for a state that its variable does not have.
     """
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise InputError(f"features: expected a list of mappings, got {given!r}.")
-    literals: list[tuple[int, int]] = []
-    start = [0]
+    conjunctions: list[list[Literal]] = []
     for f, feature in enumerate(given):
         where = f"features, number {f}"
         if not isinstance(feature, Mapping):
-            raise InputError(f"{where}: expected a mapping of variables to 0 or 1.")
-        own = []
-        for variable, value in feature.items():
-            if np.ndim(value) or value not in (0, 1):
-                raise InputError(f"{where}, {variable!r}: expected 0 or 1, got {value!r}.")
-            own.append((find_variable(variable, names, n_vars, where), int(value)))
-        literals += sorted(own)
-        start.append(len(literals))
-    pairs = np.array(literals, np.int64).reshape(-1, 2)
-    return FeatureSet(np.array(start), pairs[:, 0].astype(np.int32), pairs[:, 1].astype(np.uint8))
+            raise InputError(f"{where}: expected a mapping of variables to states.")
+        found = find_variables(schema, feature, where)
+        own: list[Literal] = []
+        for v, states in zip(found, feature.values(), strict=True):
+            own += _literals(schema, v, states, where)
+        conjunctions.append(sorted(own))
+    return features_of(conjunctions)
 
 
-def check_features(features: FeatureSet, weight: NDArray[np.float64], n_vars: int) -> None:
+def _literals(schema: Schema, v: int, states: Any, where: str) -> list[Literal]:
+    """Return what says that a variable is in one of some states."""
+    several = isinstance(states, Sequence | set | frozenset) and not isinstance(states, str)
+    place = f"{where}, {schema.names[v]!r}"
+    wanted = {match_state(schema[v], s, place) for s in (states if several else [states])}
+    if len(wanted) == 1 and schema.arity[v] > 1:
+        return [schema.literal(v, wanted.pop())]
+    others = set(range(schema.arity[v])) - wanted
+    if not wanted:
+        raise InputError(f"{place}: expected at least one state.")
+    return [(schema.literal(v, state)[0], 0) for state in sorted(others)]
+
+
+def check_features(features: FeatureSet, weight: NDArray[np.float64], n_columns: int) -> None:
     """Refuse features that kernels cannot read.
 
     Raises
     ------
     InputError
-        A feature is empty, has a variable twice, out of order or one that does not exist, or asks
-        for another value than 0 or 1; or a weight is not a number.
+        A feature is empty, has a column twice, out of order or one that does not exist, or asks for
+        another value than 0 or 1; or a weight is not a number.
     """
-    beside = (features.var < 0) | (features.var >= n_vars)
+    beside = (features.var < 0) | (features.var >= n_columns)
     for wrong, expected in (
-        (beside, f"variables from 0 to {n_vars - 1}"),
+        (beside, f"columns from 0 to {n_columns - 1}"),
         (features.value > 1, "values 0 and 1"),
     ):
         if wrong.any():
@@ -59,15 +80,15 @@ def check_features(features: FeatureSet, weight: NDArray[np.float64], n_vars: in
             raise InputError(f"features, number {f}: expected {expected}.")
     if len(features) and features.length.min() == 0:
         f = int(np.argmin(features.length))
-        raise InputError(f"features, number {f}: expected at least one variable.")
-    place = features.owner * n_vars + features.var
+        raise InputError(f"features, number {f}: expected at least one literal.")
+    place = features.owner * n_columns + features.var
     distinct, n_times = np.unique(place, return_counts=True)
     if (n_times > 1).any():
-        f, v = divmod(int(distinct[np.argmax(n_times > 1)]), n_vars)
-        raise InputError(f"features, number {f}: expected each variable once, {v} is repeated.")
+        f, c = divmod(int(distinct[np.argmax(n_times > 1)]), n_columns)
+        raise InputError(f"features, number {f}: expected each column once, {c} is repeated.")
     if (np.diff(place) < 0).any():
         f = int(features.owner[np.argmax(np.diff(place) < 0)])
-        raise InputError(f"features, number {f}: expected its variables in ascending order.")
+        raise InputError(f"features, number {f}: expected its columns in ascending order.")
     if np.isnan(weight).any():
         f = int(np.argmax(np.isnan(weight)))
         raise InputError(f"weight, number {f}: is not a number (NaN).")

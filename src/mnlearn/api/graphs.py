@@ -1,14 +1,16 @@
 """The graph of a model as a NetworkX graph and as tables."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mnlearn.models.dependency_network import DependencyNetwork
-from mnlearn.models.edge_weights import Graph, edge_weights
+from mnlearn.models.edge_weights import Graph, edge_weights, interaction_tables
+from mnlearn.models.interactions import joined_pairs
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.names import labels_of
+from mnlearn.variables.schema import Literal, Schema
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -19,8 +21,9 @@ def to_networkx(network: Graph) -> "nx.Graph | nx.DiGraph":
     """Return the graph; see `mnlearn.api.model.Model.to_networkx`."""
     import networkx as nx
 
+    schema = network.schema
     graph = nx.Graph() if isinstance(network, MarkovNetwork) else nx.DiGraph()
-    nodes: Any = network.names or range(network.n_vars)
+    nodes: Any = schema.names if schema.is_named else range(len(schema))
     graph.add_nodes_from(nodes)
     for (u, v), weight in sorted(edge_weights(network).items()):
         graph.add_edge(nodes[u], nodes[v], weight=weight)
@@ -31,7 +34,7 @@ def edges_frame(network: Graph) -> "pd.DataFrame":
     """Return the edges, strongest first; see `mnlearn.api.model.Model.edges_frame`."""
     import pandas as pd
 
-    labels = np.array(labels_of(network.names, network.n_vars), dtype=object)
+    labels = np.array(network.schema.names, dtype=object)
     edges = edge_weights(network)
     pairs = np.array(list(edges), np.int64).reshape(-1, 2)
     weight = np.array(list(edges.values()), np.float64)
@@ -53,32 +56,52 @@ def edges_frame(network: Graph) -> "pd.DataFrame":
 def _features_by_pair(network: MarkovNetwork) -> dict[tuple[int, int], int]:
     """Return how many features join both variables of each pair (u, v) with u < v."""
     count: dict[tuple[int, int], int] = {}
-    for f in np.flatnonzero(network.weight).tolist():
-        members = [v for v, _ in network.features.literals(f)]
-        for a, u in enumerate(members):
-            for v in members[a + 1 :]:
-                count[u, v] = count.get((u, v), 0) + 1
+    for _, pair, _ in joined_pairs(network.schema, network.features, network.weight):
+        count[pair] = count.get(pair, 0) + 1
     return count
+
+
+def interactions(network: Graph, one: int, other: int) -> "pd.DataFrame":
+    """Return the table of an edge; see `mnlearn.api.model.Model.interactions`."""
+    import pandas as pd
+
+    tables, schema = interaction_tables(network), network.schema
+    table = tables.get((one, other))
+    if table is None and (other, one) in tables:
+        table = tables[other, one].T
+    if table is None:
+        table = np.zeros((schema.arity[one], schema.arity[other]))
+    rows, columns = (pd.Index(schema[v].states, name=schema.names[v]) for v in (one, other))
+    return pd.DataFrame(table, rows, columns)
 
 
 def features_frame(network: MarkovNetwork | DependencyNetwork) -> "pd.DataFrame":
     """Return the features, strongest first; see `mnlearn.api.model.Model.features_frame`."""
     import pandas as pd
 
-    labels = labels_of(network.names, network.n_vars)
-    order = np.argsort(-np.abs(network.weight), kind="stable")
-    texts = [
-        " & ".join(f"{labels[v]}={value}" for v, value in network.features.literals(f))
-        for f in order.tolist()
-    ]
+    schema, features = network.schema, network.features
+    order = np.argsort(-np.abs(network.weight), kind="stable").tolist()
+    literals = [features.literals(f) for f in order]
     columns: dict[str, Any] = {
-        "feature": texts,
+        "feature": [describe_conjunction(schema, own) for own in literals],
         "weight": network.weight[order],
-        "length": network.features.length[order],
+        "length": [len({schema.variable_of[c] for c, _ in own}) for own in literals],
     }
     if isinstance(network, DependencyNetwork):
-        columns["target"] = [labels[v] for v in network.target[order].tolist()]
+        columns["target"] = [schema.names[v] for v in network.target[order].tolist()]
     return pd.DataFrame(columns)
+
+
+def describe_conjunction(schema: Schema, literals: Sequence[Literal]) -> str:
+    """Return what a conjunction asks for, such as `sex=f & mood!=low`."""
+    texts = []
+    for column, value in literals:
+        v = int(schema.variable_of[column])
+        variable = schema[v]
+        is_single = variable.arity == 2
+        state = variable.texts[value if is_single else column - int(schema.start[v])]
+        texts.append(f"{variable.name}{'=' if value or is_single else '!='}{state}")
+    return " & ".join(texts)
 
 
 def coefficients_frame(network: DependencyNetwork) -> "pd.DataFrame":
@@ -90,24 +113,30 @@ def coefficients_frame(network: DependencyNetwork) -> "pd.DataFrame":
             "coefficients_frame: expected logistic regressions; the network has trees, whose log "
             "odds are no weighted sum."
         )
-    n, labels = network.n_vars, labels_of(network.names, network.n_vars)
-    leaf = network.trees.log_prob[network.trees.start[:-1]]
-    intercept, weights = leaf[:, 1] - leaf[:, 0], np.zeros((n, n))
+    schema = network.schema
+    n, labels = schema.n_columns, schema.column_labels
+    intercept, weights = np.zeros(n), np.zeros((n, n))
+    for v in range(len(schema)):
+        leaf = network.trees.log_prob[network.trees.start[v]]
+        own = schema.columns(v)
+        intercept[list(own)] = leaf[1] - leaf[0] if len(own) == 1 else leaf[: len(own)]
     for f, (v, w) in enumerate(zip(network.target.tolist(), network.weight.tolist(), strict=True)):
         literals = dict(network.features.literals(f))
-        # Where the target has the other value the feature does not hold.
-        w = w if literals.pop(v) else -w
-        if len(literals) > 1:
+        of_target = [c for c in literals if schema.variable_of[c] == v]
+        if len(of_target) != 1 or len(literals) > 2:
             raise InputError(
                 "coefficients_frame: expected features of the target and one other variable, got "
-                f"one of {len(literals) + 1} variables."
+                f"one of {len(literals)} variables."
             )
+        target = of_target[0]
+        # Where the target has another state the feature does not hold.
+        w = w if literals.pop(target) else -w
         if not literals:
-            intercept[v] += w
-        for u, value in literals.items():
+            intercept[target] += w
+        for column, value in literals.items():
             # w (1 - x) is w - w x.
-            weights[v, u] += w if value else -w
-            intercept[v] += 0.0 if value else w
+            weights[target, column] += w if value else -w
+            intercept[target] += 0.0 if value else w
     name = None if "target" in labels else "target"
     table = pd.DataFrame(weights, pd.Index(labels, name=name), labels)
     table.insert(0, "(Intercept)", intercept)

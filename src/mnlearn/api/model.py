@@ -12,14 +12,13 @@ from mnlearn.api.partition import partition_of
 from mnlearn.api.saving import codes_of, save_own
 from mnlearn.api.scores import score
 from mnlearn.api.user_warnings import warn_user
-from mnlearn.data.domains import name_states, names_values
+from mnlearn.inference.evidence import find_variable
 from mnlearn.inference.group_sampling import sample_grouped_rows
 from mnlearn.models import bayesian_network
 from mnlearn.models import markov_network as markov
 from mnlearn.models import model as base
 from mnlearn.models.edge_weights import graph_of
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.names import labels_of
 from mnlearn.runtime.random_streams import SEED
 
 if TYPE_CHECKING:
@@ -40,14 +39,15 @@ class Model(base.Model):
         n_jobs: int | None = None,
         **settings: Any,
     ) -> Any:
-        """Return the probability that variables are 1 given the values of others.
+        """Return the probability of each state of variables given the states of others.
 
         Parameters
         ----------
         evidence : mapping, DataFrame or array, optional
-            A mapping has the values of some variables, by name or number. Rows of a DataFrame or
-            of an array have a value for each variable, NaN where it is not known; columns that a
-            DataFrame lacks are not known either.
+            A mapping has the states of some variables, by name or number. Rows of a DataFrame or
+            of an array have a state of each variable, a missing cell where it is not known; columns
+            that a DataFrame lacks are not known either. `1`, `"1"`, `1.0` and `True` are the state
+            1 where no other state fits too.
         variables : sequence of str or int, optional
             The variables to answer for, if the evidence is a mapping. Default: all others.
         inference : {"auto", "exact", "gibbs", "mcsat", "bp", "meanfield"}
@@ -65,15 +65,16 @@ class Model(base.Model):
         Returns
         -------
         pandas.Series, pandas.DataFrame or ndarray
-            A Series by variable for a mapping. For rows a matrix of the same kind, with
-            probabilities in the place of NaN. `attrs["inference"]` of a Series or a DataFrame is
-            the method that was used. If the values of a variable `a` have names, as in a `.bif`
-            file, its probability is that of the second one and stands under `a=name`.
+            For a mapping a Series, whose index has the levels `variable` and `state`. For rows a
+            DataFrame of such columns, in which known states have probability 1. The probabilities
+            of the states of a variable add up to 1. `attrs["inference"]` is the method that was
+            used. For an array, if the variables have no names and the states 0 and 1, an array of
+            the same shape with the probabilities of 1.
 
         Raises
         ------
         InputError
-            A variable or a value does not exist, or the evidence has probability 0. In networks
+            A variable or a state does not exist, or the evidence has probability 0. In networks
             that are too large for a circuit this is not seen.
 
         Examples
@@ -81,7 +82,7 @@ class Model(base.Model):
         >>> import mnlearn as mn
         >>> model = mn.ChowLiu().fit([[0, 0], [0, 0], [1, 1], [1, 0]]).model_
         >>> model.query({0: 1}).round(2).to_dict()
-        {'V1': 0.5}
+        {('V1', 0): 0.5, ('V1', 1): 0.5}
         """
         seed, threads = to_seed(random_state, "query"), to_threads(n_jobs)
         how = queries.Asked(inference, settings, seed, threads)
@@ -90,22 +91,22 @@ class Model(base.Model):
     def probability(
         self, event: Mapping[Any, Any], given: Mapping[Any, Any] | None = None
     ) -> float:
-        """Return the exact probability that several variables have the values of an event.
+        """Return the exact probability that several variables have the states of an event.
 
         Networks are compiled into a circuit first.
 
         Parameters
         ----------
         event : mapping
-            The values of some variables, by name or number; all others are summed out.
+            The states of some variables, by name or number; all others are summed out.
         given : mapping, optional
-            Values of other variables on which the probability is conditioned.
+            States of other variables on which the probability is conditioned.
 
         Raises
         ------
         InputError
             The model is a dependency network, which has no joint distribution, or its circuit
-            would be too large; a variable or a value does not exist; a variable of the event is
+            would be too large; a variable or a state does not exist; a variable of the event is
             given; or what is given has probability 0.
 
         Examples
@@ -118,7 +119,7 @@ class Model(base.Model):
         return queries.probability(self, event, given)
 
     def joint(self, variables: Any, given: Mapping[Any, Any] | None = None) -> "pd.Series[float]":
-        """Return the exact probability of each combination of the values of some variables.
+        """Return the exact probability of each combination of the states of some variables.
 
         Networks are compiled into a circuit first.
 
@@ -128,13 +129,12 @@ class Model(base.Model):
             Variables by name or number; all others are summed out. Their states have at most 65,536
             combinations.
         given : mapping, optional
-            Values of other variables on which the probabilities are conditioned.
+            States of other variables on which the probabilities are conditioned.
 
         Returns
         -------
         pandas.Series
-            Its index has a level for each variable, with 0 and 1 or the names of its states.
-            `unstack` makes a table of it.
+            Its index has a level for each variable, with its states. `unstack` makes a table of it.
 
         Raises
         ------
@@ -151,8 +151,8 @@ class Model(base.Model):
         """
         return queries.joint(self, variables, given)
 
-    def most_probable(self, evidence: Any = None, *, states: bool | None = None) -> Any:
-        """Return the most probable values of all other variables given those of some.
+    def most_probable(self, evidence: Any = None) -> Any:
+        """Return the most probable states of all other variables given those of some.
 
         Networks are compiled into a circuit first.
 
@@ -160,33 +160,30 @@ class Model(base.Model):
         ----------
         evidence : mapping, DataFrame or array, optional
             As for `query`.
-        states : bool, optional
-            Whether the answer has the names of states, with one entry for each variable, or the
-            values 0 and 1. Default: names if the values of the model have names, such as those of
-            a `.bif` file, unless the evidence is an array.
 
         Returns
         -------
-        pandas.Series, pandas.DataFrame or ndarray of int
-            As for `query`, with values in the place of probabilities. `attrs["inference"]` of
-            a Series or a DataFrame says how they were found: "exact" or "max-product". An array of
-            evidence gives a DataFrame if `states` is True.
+        pandas.Series, pandas.DataFrame or ndarray
+            For a mapping a Series of the states of all other variables. For rows a DataFrame with
+            a column for each variable; for an array, if the variables have no names, an array.
+            `attrs["inference"]` of a Series or a DataFrame says how the states were found: "exact"
+            or "max-product".
 
         Raises
         ------
         InputError
             The model is a dependency network, which has no joint distribution, or its circuit
-            would be too large; or a variable or a value of the evidence does not exist, or the
+            would be too large; or a variable or a state of the evidence does not exist, or the
             evidence has probability 0.
 
         Notes
         -----
-        In models with hidden variables (`HCLT`, `Mixture`, `TreeBag`, most of `LTM`) the values
+        In models with hidden variables (`HCLT`, `Mixture`, `TreeBag`, most of `LTM`) the states
         of the hidden variables are maximised too, not summed out ("max-product"). The observed
-        values of the best such state may have a lower probability than others. The answer is
-        exact if the terms of each sum of the circuit exclude each other by observed values.
+        states of the best such solution may have a lower probability than others. The answer is
+        exact if the terms of each sum of the circuit exclude each other by observed states.
         """
-        return queries.most_probable(self, evidence, states)
+        return queries.most_probable(self, evidence)
 
     def sample(
         self,
@@ -194,7 +191,6 @@ class Model(base.Model):
         *,
         random_state: Any = SEED,
         burn_in: int = 1000,
-        states: bool | None = None,
         n_jobs: int | None = None,
     ) -> Any:
         """Draw independent examples.
@@ -212,38 +208,28 @@ class Model(base.Model):
             None draws others each time.
         burn_in : int
             Sweeps of a Gibbs chain before the example is taken.
-        states : bool, optional
-            Whether the examples are a DataFrame with a column for each variable, whose cells are
-            the names of its states; "0" and "1" if they have none. Default: names if the values of
-            the model have names, such as those of a `.bif` file.
         n_jobs : int, optional
             Number of threads; the result does not depend on it.
 
         Returns
         -------
-        pandas.DataFrame or ndarray of uint8, shape (n_samples, n_vars)
-            A DataFrame if the variables have names.
+        pandas.DataFrame or ndarray, shape (n_samples, n_vars)
+            The states, in a DataFrame whose columns have the dtypes of the data of `fit`; in an
+            array if the variables have no names.
 
         Raises
         ------
         InputError
-            An argument is not as expected; or, with `states`, an example has no or several states
-            of a variable, because the model does not exclude that.
+            An argument is not as expected.
         """
         for name, value, low in (("n_samples", n_samples, 1), ("burn_in", burn_in, 0)):
             if not is_whole(value) or value < low:
                 raise InputError(f"{name}: expected a whole number from {low}, got {value!r}.")
         seed, threads = to_seed(random_state, "sample"), to_threads(n_jobs)
         rows = sample_grouped_rows(self, int(n_samples), int(burn_in), seed, threads=threads)
-        names = self.names
-        states = names_values(self) if states is None else states
-        if names is None and not states:
-            return rows
-        import pandas as pd
-
-        if states or names is None:
-            return pd.DataFrame(name_states(rows, self))
-        return pd.DataFrame(rows, columns=list(names))
+        if self.schema.is_named:
+            return self.schema.decode(rows)
+        return queries.states_array(self.schema, self.schema.values(rows))
 
     def score(self, X: Any, metric: str | None = None, **settings: Any) -> float:
         """Return the mean score of examples in nats; see `mnlearn.score` for the arguments.
@@ -330,13 +316,16 @@ class Model(base.Model):
         Returns
         -------
         pandas.DataFrame
-            Columns `source`, `target` and `weight`. The `weight` is the log odds ratio of the two
-            variables while all others are 0, in nats; files `.csv` and `.graphml` have the same.
-            For a Markov network `n_features` counts the features that join the variables. For a
-            dependency network or a Bayesian network, also in the form of a circuit such as that of
-            `ChowLiu` or `ACBN`, an edge leads from the parent to the child. Its `weight` is that
-            of the child's distribution, and `n_uses` counts how often this distribution uses the
-            parent. A feature of weight 0 makes no edge and is not counted.
+            Columns `source`, `target` and `weight`, with one row for two variables. The `weight` of
+            two variables of two states is their log odds ratio while all others are in their first
+            states, in nats. In general it is twice the Frobenius norm of the table that
+            `interactions` returns; for two states that is the size of the log odds ratio. Files
+            `.csv` and `.graphml` have the same weights. For a Markov network `n_features` counts
+            the features that join the variables. For a dependency network or a Bayesian network,
+            also in the form of a circuit such as that of `ChowLiu` or `ACBN`, an edge leads from
+            the parent to the child. Its `weight` is that of the child's distribution, and `n_uses`
+            counts how often this distribution uses the parent. A feature of weight 0 makes no edge
+            and is not counted.
 
         Raises
         ------
@@ -345,15 +334,39 @@ class Model(base.Model):
         """
         return graphs.edges_frame(graph_of(self))
 
+    def interactions(self, one: str | int, other: str | int) -> "pd.DataFrame":
+        """Return how the states of two variables act on each other while others are in their first.
+
+        Parameters
+        ----------
+        one, other : str or int
+            Variables by name or number.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each state of `one` and a column for each state of `other`, in nats, in the
+            zero-sum gauge: each row and each column adds up to 0. In a pairwise Markov network it
+            is the part of the log-probability that both states together account for. A table of
+            zeros if the graph of the model has no such edge.
+
+        Raises
+        ------
+        InputError
+            There is no such variable, or the model is a circuit without features.
+        """
+        u, v = (find_variable(self.schema, given, "interactions") for given in (one, other))
+        return graphs.interactions(graph_of(self), u, v)
+
     def features_frame(self) -> "pd.DataFrame":
         """Return the features and their weights as a table, strongest first.
 
         Returns
         -------
         pandas.DataFrame
-            Columns `feature` such as "sleep=1 & mood=0", `weight` in nats, and `length`. For a
-            dependency network of logistic regressions, `target` is the variable whose regression
-            has the feature; `coefficients_frame` has the matrix.
+            Columns `feature` such as "sleep=1 & mood!=low", `weight` in nats, and `length`, the
+            number of variables. For a dependency network of logistic regressions, `target` is the
+            variable whose regression has the feature; `coefficients_frame` has the matrix.
 
         Raises
         ------
@@ -374,7 +387,8 @@ class Model(base.Model):
     @property
     def labels(self) -> tuple[str, ...]:
         """Names of the variables; V0, V1, ... if they have none."""
-        return labels_of(self.names, self.n_vars)
+        names: tuple[str, ...] = self.schema.names
+        return names
 
     def __repr__(self) -> str:
         sizes = {

@@ -7,14 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.api import graphs
-from mnlearn.api.features import check_features, to_features
+from mnlearn.api.features import check_features, to_features, to_schema
 from mnlearn.api.inputs import Dataset, to_count, to_threads
 from mnlearn.api.kinds import kind_of, shared
 from mnlearn.api.model import Model
 from mnlearn.api.model_data import data_for
-from mnlearn.api.queries import values_of
+from mnlearn.api.queries import question_of
 from mnlearn.inference.circuits.compilation import MAX_EDGES, compile_network
-from mnlearn.inference.circuits.exact import UNKNOWN, condition
+from mnlearn.inference.circuits.exact import condition
+from mnlearn.inference.queries import known_columns
 from mnlearn.learning.weights.arrangement import learn_weights
 from mnlearn.learning.weights.descent import Penalty
 from mnlearn.learning.weights.fit import MAX_ITERATIONS
@@ -28,8 +29,7 @@ from mnlearn.models import (
 )
 from mnlearn.models import markov_network as markov
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.names import labels_of
-from mnlearn.variables.schema import binary_schema
+from mnlearn.variables.schema import NO_STATE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,31 +44,33 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_features(self.features, self.weight, self.n_vars)
+        check_features(self.features, self.weight, self.n_columns)
 
     @classmethod
     def from_features(
         cls,
-        features: Sequence[Mapping[str | int, int]],
+        features: Sequence[Mapping[str | int, Any]],
         weight: Any,
-        variables: Sequence[str] | int,
+        variables: Any,
     ) -> "MarkovNetwork":
         """Return the network of features that are given as mappings.
 
         Parameters
         ----------
         features : sequence of mapping
-            Each feature asks its variables, by name or number, for the values 0 or 1.
+            Each feature asks its variables, by name or number, for a state, or for one of several
+            in a list.
         weight : array-like of float, shape (n_features,)
             Weights of the features, in nats.
-        variables : sequence of str or int
-            The names of all variables, or their number.
+        variables : mapping of str to sequence, sequence of str, int or Schema
+            The states of all variables by name. Variables of which only the names or the number are
+            given have the states 0 and 1.
 
         Raises
         ------
         InputError
-            A feature is empty or has a variable that does not exist, a value is not 0 or 1, or the
-            number of weights is not that of the features.
+            A feature is empty, or has a variable or a state that does not exist, or the number of
+            weights is not that of the features.
 
         Examples
         --------
@@ -76,12 +78,17 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
         >>> features = [{"rain": 1, "wet": 1}, {"wet": 1}]
         >>> network = mn.MarkovNetwork.from_features(features, [2.0, -1.0], ["rain", "wet"])
         >>> network.query({"rain": 1}).round(3).to_dict()
-        {'wet': 0.731}
+        {('wet', 0): 0.269, ('wet', 1): 0.731}
+        >>> network = mn.MarkovNetwork.from_features(
+        ...     [{"mood": "low", "sleep": "bad"}],
+        ...     [1.0],
+        ...     {"mood": ["low", "fair", "high"], "sleep": ["good", "bad"]},
+        ... )
+        >>> network.probability({"mood": "low"}, {"sleep": "bad"}).__round__(3)
+        0.576
         """
-        names = None if isinstance(variables, int | np.integer) else tuple(variables)
-        n_vars = int(variables) if isinstance(variables, int | np.integer) else len(variables)
-        schema = binary_schema(n_vars, names)
-        return cls(schema, to_features(features, names, n_vars), weight)
+        schema = to_schema(variables)
+        return cls(schema, to_features(features, schema), weight)
 
     def fit_weights(
         self,
@@ -145,8 +152,8 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
 
         Parameters
         ----------
-        rows : array-like of int, shape (n_rows, n_vars), DataFrame or mapping
-            Values of all variables; a mapping has those of one example.
+        rows : array-like, shape (n_rows, n_vars), DataFrame or mapping
+            States of all variables; a mapping has those of one example.
 
         Returns
         -------
@@ -156,7 +163,7 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
         Raises
         ------
         InputError
-            A value is missing, or is not 0 or 1 or the name of a state.
+            A cell is missing, or is no state of its variable.
 
         Examples
         --------
@@ -165,12 +172,13 @@ class MarkovNetwork(Model, markov.MarkovNetwork):
         >>> network.log_potential({"a": 1, "b": 1}).tolist()
         [2.0]
         """
-        values = values_of(self, rows, "rows")
-        if np.isnan(values).any():
-            row, v = np.argwhere(np.isnan(values))[0]
-            label = labels_of(self.names, self.n_vars)[v]
-            raise InputError(f"rows, row {row}, column {label!r}: is missing.")
-        return super().log_potential(values.astype(np.uint8))
+        evidence = question_of(self, rows, "rows").evidence
+        unknown = np.argwhere(evidence.values == NO_STATE)
+        if len(unknown):
+            row, v = unknown[0]
+            where = f"{evidence.name_row(row)}, column {self.schema.names[v]!r}"
+            raise InputError(f"{where}: is missing.")
+        return super().log_potential(self.schema.rows(evidence.values))
 
     def to_markov_network(self) -> "MarkovNetwork":
         """Return this network, so that all models with features have this method."""
@@ -205,8 +213,9 @@ class DependencyNetwork(Model, dependency_network.DependencyNetwork):
         Returns
         -------
         pandas.DataFrame
-            A row for the regression of each variable: `(Intercept)`, and the weight of each other
-            variable, in nats, for the values 0 and 1.
+            A row for the regression of each variable of two states, and for each state of other
+            variables: `(Intercept)`, and the weights of the second state of each variable of two
+            states, and of each state of others, in nats.
 
         Raises
         ------
@@ -247,7 +256,7 @@ class ArithmeticCircuit(Model, circuit.ArithmeticCircuit):
         return self
 
     def condition(self, evidence: Any) -> "ArithmeticCircuit":
-        """Return the smaller circuit that is left given the values of some variables.
+        """Return the smaller circuit that is left given the states of some variables.
 
         It has the same variables and answers the same for the others; all states that contradict
         the evidence have the value 0. If this circuit is normalised, `log_partition()` of the
@@ -256,7 +265,7 @@ class ArithmeticCircuit(Model, circuit.ArithmeticCircuit):
         Parameters
         ----------
         evidence : mapping, DataFrame or array
-            The values of some variables, as for `query`; one row.
+            The states of some variables, as for `query`; one row.
 
         Raises
         ------
@@ -270,10 +279,10 @@ class ArithmeticCircuit(Model, circuit.ArithmeticCircuit):
         >>> circuit, circuit.condition({0: 1})
         (<ArithmeticCircuit: 2 variables, 22 edges>, <ArithmeticCircuit: 2 variables, 10 edges>)
         """
-        rows = values_of(self, evidence)
-        if len(rows) != 1:
-            raise InputError(f"evidence: expected one row, got {len(rows)}.")
-        known = np.where(np.isnan(rows[0]), UNKNOWN, rows[0]).astype(np.uint8)
+        values = question_of(self, evidence).evidence.values
+        if len(values) != 1:
+            raise InputError(f"evidence: expected one row, got {len(values)}.")
+        known = known_columns(self.schema, values)[0]
         return shared(condition(self, known), ArithmeticCircuit)
 
     def _sizes(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mnlearn.api.inputs import Dataset, IncompleteData, to_threads, to_whole_seed
 from mnlearn.api.kinds import as_model
 from mnlearn.api.model_data import data_for
-from mnlearn.api.query_groups import columns_by_variable, draw_groups, find_groups
+from mnlearn.api.query_groups import draw_groups, find_groups
 from mnlearn.api.settings import (
     SETTINGS,
     annealing_of,
@@ -30,6 +30,7 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import labels_of
 from mnlearn.runtime.random_streams import SEED, stream_seed
 from mnlearn.scoring.metrics import Metric, Request, find_metric, usual_metric
+from mnlearn.variables.schema import Schema
 
 # Query groups of cmll and cll, unless a person asks for others.
 FOLDS = 4
@@ -195,7 +196,7 @@ def describe_sampling(model: Model, metric: Metric, how: How) -> str | None:
     return describe_barriers(model, how.inference or metric.methods[0]) if metric.methods else None
 
 
-def _request(model: Model, data: Dataset, metric: Metric, how: How) -> Request:
+def _request(model: Model, metric: Metric, how: How) -> Request:
     """Return what a metric reads, as it takes it."""
     inference: Inference | Annealing | None = None
     method = how.inference or next(iter(metric.methods), None)
@@ -207,16 +208,18 @@ def _request(model: Model, data: Dataset, metric: Metric, how: How) -> Request:
     request = Request(inference=inference, seed=seed, threads=how.threads)
     if not metric.by_variable:
         return request
-    variables = columns_by_variable(model, data)
-    if len(variables) < model.n_vars:
-        request = replace(request, variables=list(variables.values()))
+    schema: Schema = model.schema
+    if not schema.is_binary:
+        columns = [list(schema.columns(v)) for v in range(len(schema))]
+        request = replace(request, variables=columns)
     if not metric.by_group:
         return request
     if how.groups is not None:
-        groups = find_groups(how.groups, model, variables, how.groups_from)
+        groups = find_groups(how.groups, schema, how.groups_from)
     else:
-        groups = draw_groups(variables, FOLDS if how.folds is None else how.folds, how.seed)
-    return replace(request, groups=groups)
+        groups = draw_groups(len(schema), FOLDS if how.folds is None else how.folds, how.seed)
+    columns = [sorted(c for v in group for c in schema.columns(v)) for group in groups]
+    return replace(request, groups=columns)
 
 
 def check_arguments(metric: Metric, how: How) -> None:
@@ -275,7 +278,7 @@ def validation_criterion(metric: str, valid: Dataset, how: How) -> Criterion:
 def _found(model: Model, data: Dataset | IncompleteData, metric: Metric, how: How) -> Score:
     """Return the score of a model by one metric; refuse missing cells unless it sums them out."""
     if isinstance(data, Dataset):
-        return metric.measure(model, data, _request(model, data, metric, how))
+        return metric.measure(model, data, _request(model, metric, how))
     if metric.sum_out is None or not metric.sums_missing(how.inference):
         row, v = np.argwhere(data.values == MISSING)[0].tolist()
         label = labels_of(data.names, data.n_vars)[v]

@@ -108,8 +108,7 @@ def _use(
 
 def _ask(model: "Model", data: "Dataset") -> None:
     """Compute every score of a model that was kept in a file, and answer a query in every way."""
-    import numpy as np
-
+    from mnlearn.inference.evidence import read_mapping
     from mnlearn.inference.queries import answer
     from mnlearn.inference.settings import METHODS, inference_of
     from mnlearn.models.io.formats import load_model, save_model
@@ -124,16 +123,14 @@ def _ask(model: "Model", data: "Dataset") -> None:
         model = load_model(path)
     groups = [list(range(0, data.n_vars, 2)), list(range(1, data.n_vars, 2))]
     few = {"burn_in": 2, "samples": 4}
-    rows = np.zeros((1, data.n_vars), np.uint8)
-    asked = np.zeros((1, data.n_vars), bool)
-    asked[0, 0] = True
+    evidence = read_mapping(model.schema, dict.fromkeys(range(1, data.n_vars), 0), "evidence")
     any_model.pll(model, data)
     for method in METHODS:
         sampled = few if method in ("gibbs", "mcsat") else {}
         try:
             inference = inference_of(method, **sampled)
             any_model.cmll(model, data, groups, inference, seed=SEED)
-            answer(model, rows, asked, inference, seed=SEED)
+            answer(model, evidence, inference, seed=SEED)
         except InputError:
             # Not every kind of model takes every kind of inference.
             continue

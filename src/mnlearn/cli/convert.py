@@ -9,7 +9,7 @@ import click
 
 from mnlearn.cli.evidence import evidence_path, read_question
 from mnlearn.cli.examples import Reader, Treatment
-from mnlearn.cli.files import ModelFile, check_outputs, check_text_form, open_model, save_data
+from mnlearn.cli.files import check_outputs, check_text_form, save_data
 from mnlearn.cli.options import (
     FILE,
     READING_NAMES,
@@ -124,40 +124,37 @@ def _convert_model(source: Path, target: Path, given: str | None) -> None:
     """Write a model in another form, compiled if that form holds circuits only."""
     from mnlearn.api.saving import save_own
     from mnlearn.inference.circuits.compilation import CircuitTooLargeError, compile_for
-    from mnlearn.models.io.formats import convert_tables
+    from mnlearn.models.io.formats import convert_tables, load_model
     from mnlearn.runtime.progress import say
 
     if given is None and convert_tables(source, target):
         return
     try:
-        opened = open_model(source)
-        opened = opened._replace(model=compile_for(opened.model, target))
+        model = load_model(source)
+        model = compile_for(model, target)
     except CircuitTooLargeError as error:
         error.where = source
         error.advice = (
             "mnlearn query, and mnlearn score with --ais or --inference bp, need no circuit"
         )
         raise
-    model = opened.model if given is None else _given(opened, given)
-    save_own(model, target, opened.codes, say)
+    save_own(model if given is None else _given(model, source, given), target, None, say)
 
 
-def _given(opened: ModelFile, evidence: str) -> "Model":
-    """Return what is left of a circuit given one row of evidence, in the values of its data."""
-    import numpy as np
+def _given(model: "Model", source: Path, evidence: str) -> "Model":
+    """Return what is left of a circuit given one row of evidence."""
+    from mnlearn.inference.circuits.exact import condition
+    from mnlearn.inference.queries import known_columns
 
-    from mnlearn.inference.circuits.exact import UNKNOWN, condition
-
-    if not opened.model.is_exact:
+    if not model.is_exact:
         raise InputError("--given: expected a circuit, or a network to be compiled into an .ac.")
-    rows, asked, name_row = read_question(evidence, opened, "--given")
-    if len(rows) > 1:
-        raise InputError(f"{evidence}: expected one row of evidence, got {len(rows)}.")
-    known = np.where(asked[0], UNKNOWN, rows[0]).astype(np.uint8)
+    found = read_question(evidence, model, source, "--given").evidence
+    if len(found.values) > 1:
+        raise InputError(f"{evidence}: expected one row of evidence, got {len(found.values)}.")
     try:
-        return condition(opened.model.to_circuit(), known)
+        return condition(model.to_circuit(), known_columns(model.schema, found.values)[0])
     except InputError as error:
-        error.where = name_row(0)
+        error.where = found.name_row(0)
         raise
 
 
@@ -207,8 +204,9 @@ def info(model_path: Path, method: str | None, seed: int, as_json: bool) -> None
 
     model = load_model(model_path)
     record = {**describe(model), "bytes": model_path.stat().st_size}
-    if model.names is not None:
-        record["names"] = list(model.names) if as_json else some_of(model.names)
+    schema = model.schema
+    if schema.is_named:
+        record["names"] = list(schema.names) if as_json else some_of(schema.names)
     if method is None:
         refuse_given(["seed"], "without --log-partition")
     elif method != "ais":

@@ -1,23 +1,13 @@
 """Evidence as an argument of a command: a file, or a text such as asia=yes,smoke=no."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from mnlearn.cli.files import ModelFile
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-
-class Question(NamedTuple):
-    """Evidence and what is asked for; name_row : returns the name of a row, for messages."""
-
-    rows: "NDArray[np.uint8]"
-    asked: "NDArray[np.bool_]"
-    name_row: Callable[[int], str]
+    from mnlearn.api.queries import Question
+    from mnlearn.models.model import Model
 
 
 def evidence_path(evidence: str) -> Path | None:
@@ -28,38 +18,38 @@ def evidence_path(evidence: str) -> Path | None:
         return None
 
 
-def read_question(evidence: str | None, opened: ModelFile, option: str) -> Question:
+def read_question(evidence: str | None, model: "Model", path: Path, option: str) -> "Question":
     """Return the evidence in a file, or in the text itself where there is no file.
 
     Parameters
     ----------
-    evidence
-        What a person wrote, in the values of the data of the model; None if nothing is known.
-    opened
-        The model.
-    option
+    evidence : str, optional
+        What a person wrote; None if nothing is known.
+    model : Model
+        Has the variables.
+    path : Path
+        File of the model, for messages.
+    option : str
         Name of the option, for messages.
     """
-    import numpy as np
+    from mnlearn.api.queries import Question
+    from mnlearn.inference.evidence import parse_evidence, read_evidence, read_mapping
+    from mnlearn.runtime.progress import say
 
-    from mnlearn.data.domains import domains_of
-    from mnlearn.inference.evidence import parse_evidence, read_evidence
-
-    model = opened.coded
+    schema = model.schema
     if evidence is None:
-        shape = 1, model.n_vars
-        return Question(np.zeros(shape, np.uint8), np.ones(shape, bool), lambda _: str(opened.path))
-    path = evidence_path(evidence)
-    if path is not None:
-        found = read_evidence(path, model)
-        first = found.first_line
-        return Question(found.rows, found.asked, lambda row: f"{path}, line {first + row}")
+        return Question(read_mapping(schema, None, str(path)), "mapping")
+    file = evidence_path(evidence)
+    if file is not None:
+        found, note = read_evidence(file, schema)
+        if note is not None:
+            say(note)
+        return Question(found, "table")
     if "=" not in evidence:
         what = f"{evidence}: no such file" if evidence else f"{option}: has no text"
-        name, domain = next(iter(domains_of(model).items()))
+        first = schema[0]
         raise InputError(
             f"{what}; expected a file of evidence, or variable=state such as "
-            f"{name}={domain.states[0]}."
+            f"{first.name}={first.texts[0]}."
         )
-    rows, asked = parse_evidence(evidence, model, option)
-    return Question(rows, asked, lambda _row: option)
+    return Question(parse_evidence(evidence, schema, option), "mapping")

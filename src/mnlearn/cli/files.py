@@ -10,9 +10,13 @@ from mnlearn.runtime.atomic import check_place
 from mnlearn.runtime.errors import InputError, name_data
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from mnlearn.data.coding import Codes
     from mnlearn.data.dataset import Dataset
     from mnlearn.models.model import Model
+    from mnlearn.variables.schema import Schema
 
 
 def read_grid(path: Path | None) -> dict[str, Any]:
@@ -154,3 +158,16 @@ def save_data(data: "Dataset", path: Path) -> None:
         data.save(path)
     else:
         save_text(data, path)
+
+
+def save_rows(rows: "NDArray[np.uint8]", schema: "Schema", path: Path) -> None:
+    """Write examples as text: as 0 and 1 where these are the states, else as a table of states."""
+    from mnlearn.data.dataset import Dataset
+    from mnlearn.data.text import save_text
+    from mnlearn.runtime.files import write_text
+    from mnlearn.variables.schema import BINARY
+
+    if all(variable.states == BINARY for variable in schema):
+        save_text(Dataset.from_arrays(rows, schema=schema), path)
+    else:
+        write_text(path, schema.decode(rows).to_csv(index=False, lineterminator="\n"))

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnlearn.cli.evidence import Question, evidence_path, read_question
-from mnlearn.cli.files import ModelFile, check_outputs, check_text_form, open_model
+from mnlearn.cli.evidence import evidence_path, read_question
+from mnlearn.cli.files import check_outputs, check_text_form, save_rows
 from mnlearn.cli.options import (
     FILE,
     QUERY_NAMES,
@@ -17,10 +17,10 @@ from mnlearn.cli.options import (
 )
 from mnlearn.cli.values import spell_option
 from mnlearn.inference.settings import AUTO, METHODS
-from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
-    from mnlearn.api.queries import Asked
+    from mnlearn.api.queries import Asked, Question
+    from mnlearn.models.model import Model
 
 
 @click.command()
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 @click.option(
     "--evidence",
     metavar="FILE|TEXT",
-    help="File of rows of 0, 1, names of states and * (asked for); or variable=state,... Default: "
-    "nothing is known.",
+    help="File of rows of states and * (asked for); or variable=state,... Default: nothing is "
+    "known.",
 )
 @click.option("--out", type=FILE, help="CSV to write; default: stdout.")
 @click.option(
     "--most-probable",
     is_flag=True,
-    help="Print the most probable states of all that is asked for together, by their names.",
+    help="Print the most probable states of all that is asked for together.",
 )
 @inference_options(
     "auto is exact where that takes about a second at most, else Gibbs sampling. The others:",
@@ -55,86 +55,78 @@ def query(
     threads: int,
     seed: int,
 ) -> None:
-    """Print P(variable = 1 | the values given) for every * of each evidence row.
+    """Print the probability of each state of what is not known: variable,state,probability.
 
-    With evidence such as asia=yes,smoke=no, print the probability of each state of all other
-    variables, and without evidence that of each state of all variables. Values without names are 0
-    and 1.
+    With evidence such as asia=yes,smoke=no these are all other variables, and without evidence all
+    variables. With a file they are those with * in each of its rows, whose numbers, from 1, stand
+    in a column `row` before the others.
     """
     from mnlearn.api.queries import Asked
+    from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.files import write_text
+    from mnlearn.runtime.progress import say
     from mnlearn.runtime.random_streams import stream_seed
 
     path = None if evidence is None else evidence_path(evidence)
     check_outputs([out], model_path, path)
-    how = Asked(inference, settings, stream_seed(seed, "query"), threads, spell_option)
-    opened = open_model(model_path)
-    question = read_question(evidence, opened, "--evidence")
+
+    def tell(note: str) -> None:
+        say(f"{model_path}: {note}")
+
+    how = Asked(inference, settings, stream_seed(seed, "query"), threads, spell_option, tell)
+    model = load_model(model_path)
+    question = read_question(evidence, model, model_path, "--evidence")
     if most_probable:
         refuse_given([*QUERY_NAMES, "threads", "seed"], "with --most-probable")
-        text = _explain(opened, question, as_table=path is not None)
+        text = _explain(model, question, how)
     else:
-        text = _answer(opened, question, how, as_table=path is not None)
+        text = _answer(model, question, how)
     if out is None:
         click.echo(text, nl=False)
     else:
         write_text(out, text)
 
 
-def _answer(opened: ModelFile, question: Question, how: "Asked", *, as_table: bool) -> str:
-    """Return probabilities as CSV: a row for each row of evidence, or the states of one."""
-    from mnlearn.api.queries import choose_inference
-    from mnlearn.inference.evidence import format_states, labels_of_answers, state_probabilities
-    from mnlearn.inference.group_sampling import describe_barriers
-    from mnlearn.inference.queries import answer, format_answers
-    from mnlearn.runtime.progress import say
+def _answer(model: "Model", question: "Question", how: "Asked") -> str:
+    """Return the probabilities of the states of what is not known, as CSV."""
+    from mnlearn.api.queries import query as ask
+    from mnlearn.inference.settings import Inference
+    from mnlearn.runtime.files import to_csv
+    from mnlearn.variables.schema import NO_STATE
 
-    rows, asked, name_row = question
-    answering, inference = choose_inference(opened.model, asked, how)
-    if how.inference == AUTO and inference.method != "exact":
-        say(
-            f"{opened.path}: an exact answer would take too long, so the probabilities are "
-            f"estimated from {inference.samples} Gibbs samples; --samples takes more, --seed "
-            "others, and --inference another method."
+    found = ask(model, question, None, how)
+    if how.inference == AUTO and found.attrs["inference"] != "exact":
+        n = how.settings.get("samples", Inference.samples)
+        how.tell(
+            "an exact answer would take too long, so the probabilities are estimated from "
+            f"{n} Gibbs samples; --samples takes more, --seed others, and --inference another "
+            "method."
         )
-    barriers = describe_barriers(answering, inference.method)
-    if barriers is not None:
-        say(f"{opened.path}: {barriers}")
-    run: dict[str, Any] = {"seed": how.seed, "threads": how.threads, "name_row": name_row}
-    probability = answer(answering, rows, asked, inference, **run)
-    if as_table:
-        return format_answers(probability, rows, asked, labels_of_answers(opened.coded))
-    return format_states(state_probabilities(opened.coded, probability[0], asked[0]))
+    rows = [found] if question.form == "mapping" else [row for _, row in found.iterrows()]
+    unknown = question.evidence.values == NO_STATE
+    lines = []
+    for number, (p, asked) in enumerate(zip(rows, unknown, strict=True), start=1):
+        before = {} if question.form == "mapping" else {"row": number}
+        names = {model.schema.names[v] for v in asked.nonzero()[0]}
+        lines += [
+            {**before, "variable": name, "state": str(state), "probability": f"{x:.6f}"}
+            for (name, state), x in p.items()
+            if name in names
+        ]
+    return to_csv(lines)
 
 
-def _explain(opened: ModelFile, question: Question, *, as_table: bool) -> str:
+def _explain(model: "Model", question: "Question", how: "Asked") -> str:
     """Return the most probable states as CSV: a row for each row of evidence, or lines of one."""
-    import csv
-    import io
+    from mnlearn.api.queries import most_probable as ask
 
-    import numpy as np
-
-    from mnlearn.api.queries import most_probable_rows, open_variables
-    from mnlearn.data.domains import name_states
-    from mnlearn.inference.circuits.exact import UNKNOWN
-    from mnlearn.runtime.progress import say
-
-    known = np.where(question.asked, UNKNOWN, question.rows).astype(np.uint8)
-    rows, method = most_probable_rows(opened.model, known, question.name_row)
-    if method != "exact":
-        say(
-            f"{opened.path}: hidden variables are maximised too, so other states may be more "
-            "probable than these."
+    found = ask(model, question)
+    if found.attrs["inference"] != "exact":
+        how.tell(
+            "hidden variables are maximised too, so other states may be more probable than these."
         )
-    named = name_states(rows, opened.coded)
-    lines: list[tuple[str, ...]] = [tuple(named), *zip(*named.values(), strict=True)]
-    if not as_table:
-        values = np.where(question.asked[0], np.nan, question.rows[0])
-        asked = open_variables(opened.coded, values)
-        lines = [("variable", "state"), *((name, named[name][0]) for name in asked)]
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(lines)
-    return text.getvalue()
+    text: str = found.to_csv(index=question.form == "mapping", lineterminator="\n")
+    return text
 
 
 @click.command()
@@ -148,52 +140,21 @@ def _explain(opened: ModelFile, question: Question, *, as_table: bool) -> str:
     show_default=True,
     help="Sweeps before a row is taken.",
 )
-@click.option(
-    "--states",
-    is_flag=True,
-    help="Write a column for each variable with the names of its states, as .bif files have them, "
-    "or with the values of the data of the model.",
-)
 @seed_option
 @threads_option
 def sample(
-    *, model_path: Path, n_rows: int, out: Path, burn_in: int, states: bool, seed: int, threads: int
+    *, model_path: Path, n_rows: int, out: Path, burn_in: int, seed: int, threads: int
 ) -> None:
-    """Draw examples: exactly, or the ends of Gibbs chains.
+    """Draw examples in states: exactly, or the ends of Gibbs chains.
 
     Markov networks of more than 20 variables and dependency networks need chains.
     """
-    from mnlearn.data.dataset import Dataset
-    from mnlearn.data.domains import name_states
-    from mnlearn.data.text import save_text
     from mnlearn.inference.group_sampling import sample_grouped_rows
-    from mnlearn.runtime.files import write_csv
+    from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.random_streams import stream_seed
 
     check_text_form(out)
     check_outputs([out], model_path)
-    opened = open_model(model_path)
-    model = opened.model
-    if not states:
-        _check_values(opened.coded)
+    model = load_model(model_path)
     rows = sample_grouped_rows(model, n_rows, burn_in, stream_seed(seed, "sample"), threads=threads)
-    if states:
-        named = name_states(rows, opened.coded)
-        cells = zip(*named.values(), strict=True)
-        write_csv(out, [dict(zip(named, row, strict=True)) for row in cells])
-    else:
-        save_text(Dataset.from_arrays(rows, names=model.names), out)
-
-
-def _check_values(model: Any) -> None:
-    """Refuse to write the values 0 and 1 where they do not say which state is meant."""
-    from mnlearn.data.domains import columns_of
-    from mnlearn.runtime.names import labels_of
-
-    labels = labels_of(model.names, model.n_vars)
-    for name, domain in zip(labels, columns_of(model), strict=True):
-        if not domain.has_values:
-            raise InputError(
-                f"--states: expected, because 0 and 1 do not say which state of {name!r} is meant; "
-                f"they are called {' and '.join(domain.states)}."
-            )
+    save_rows(rows, model.schema, out)

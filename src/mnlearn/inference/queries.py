@@ -1,7 +1,5 @@
-"""Queries of a person, answered by conditional marginals."""
+"""Queries of a person, answered by conditional probabilities of states."""
 
-import csv
-import io
 from collections.abc import Callable
 
 import numpy as np
@@ -9,6 +7,7 @@ from numpy.typing import NDArray
 
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.circuits.exact import UNKNOWN, log_value
+from mnlearn.inference.evidence import Evidence
 from mnlearn.inference.exact import exact_form, marginals
 from mnlearn.inference.group_sampling import groups_sampled, marginals_of_groups
 from mnlearn.inference.settings import Inference
@@ -18,8 +17,9 @@ from mnlearn.models.elimination import min_fill_order
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import NO_STATE, Schema
 
-# The states of at most this many variables that are not known are enumerated, and at most this
+# The states of at most so many binary variables that are not known are enumerated, and at most so
 # many states for all rows together.
 _ENUMERATED = 12
 _STATES = 2**22
@@ -31,8 +31,25 @@ _LOG2_ENTRIES = 20
 _EDGES = 200_000
 
 
+def columns_of(
+    schema: Schema, values: NDArray[np.uint8]
+) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+    """Return evidence as indicator columns, and which columns are not known.
+
+    values : see `Evidence`. Columns that are not known are 0.
+    """
+    unknown = (values == NO_STATE)[:, schema.variable_of]
+    return np.where(unknown, 0, schema.rows(values)).astype(np.uint8), unknown
+
+
+def known_columns(schema: Schema, values: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return evidence as indicator columns, UNKNOWN where nothing is known."""
+    rows, unknown = columns_of(schema, values)
+    return np.where(unknown, UNKNOWN, rows).astype(np.uint8)
+
+
 def choose(
-    model: Model, asked: NDArray[np.bool_], compiled: Callable[[], ArithmeticCircuit | None]
+    model: Model, unknown: NDArray[np.bool_], compiled: Callable[[], ArithmeticCircuit | None]
 ) -> tuple[Model, str]:
     """Return the model that answers a query, and the method of inference: "exact" or "gibbs".
 
@@ -40,15 +57,16 @@ def choose(
     ----------
     model : Model
         The model that is asked.
-    asked : ndarray of bool, shape (n_rows, n_vars)
+    unknown : ndarray of bool, shape (n_rows, n_vars)
         The variables that each row asks for.
     compiled : callable
         Returns the circuit of the model, or None; see `compile_small`.
     """
     if model.is_exact:
         return model, "exact"
-    most = int(asked.sum(axis=1).max(initial=0))
-    few = most <= _ENUMERATED and len(asked) * 2**most <= _STATES
+    schema: Schema = model.schema
+    most = float((unknown @ np.log2(schema.arity)).max(initial=0))
+    few = most <= _ENUMERATED and len(unknown) * 2**most <= _STATES
     # Enumeration answers evidence of probability 0 too; a circuit refuses it.
     if few and not excludes_states(model):
         return model, "exact"
@@ -69,7 +87,7 @@ def _log2_entries(network: MarkovNetwork) -> float:
     """Return the logarithm of the number of entries of tables, beyond the limit a lower bound."""
     features = network.features
     scopes = [[v for v, _ in features.literals(f)] for f in range(len(features))]
-    return min_fill_order(network.n_vars, scopes, most=_LOG2_ENTRIES)[1]
+    return min_fill_order(network.n_columns, scopes, most=_LOG2_ENTRIES)[1]
 
 
 def compile_small(model: Model) -> ArithmeticCircuit | None:
@@ -87,41 +105,32 @@ def compile_small(model: Model) -> ArithmeticCircuit | None:
 
 def answer(
     model: Model,
-    rows: NDArray[np.uint8],
-    asked: NDArray[np.bool_],
+    evidence: Evidence,
     inference: Inference,
     *,
     seed: int,
     threads: int = 1,
-    name_row: Callable[[int], str] = "evidence, row {}".format,
     compiled: Callable[[], ArithmeticCircuit | None] | None = None,
 ) -> NDArray[np.float64]:
-    """Return P(X_v = 1 | evidence) for the values that are asked for.
+    """Return P(column = 1 | evidence) of each indicator column, shape (n_rows, n_columns).
 
     Rows that ask for the same variables are answered together. The answers of circuits and trees
-    are exact. Gibbs sampling draws the columns of a variable of several states together.
+    are exact. Columns of the evidence keep their 0 or 1.
 
     Parameters
     ----------
     model : Model
         Any kind of model.
-    rows, asked : ndarray, shape (n_rows, n_vars)
-        See `evidence_files.Evidence`.
+    evidence : Evidence
+        What is known in each row.
     inference : Inference
         Used for models that are neither circuits nor trees.
     seed : int
         See `inference.marginals.conditional_marginals`.
     threads : int
         Number of threads; the result does not depend on it.
-    name_row : callable
-        Returns the name of a row, counted from 0, for messages.
     compiled : callable, optional
         Returns the circuit of a network if that is small; default: `compile_small`.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_rows, n_vars)
-        Values of the evidence keep their 0 or 1.
 
     Raises
     ------
@@ -129,15 +138,15 @@ def answer(
         The evidence of a row has probability 0. That is seen in circuits, trees, and networks with
         a small circuit.
     """
+    rows, asked = columns_of(model.schema, evidence.values)
+    known = np.where(asked, UNKNOWN, rows).astype(np.uint8)
     if model.is_exact:
-        evidence = np.where(asked, UNKNOWN, rows).astype(np.uint8)
-        found = marginals(exact_form(model), evidence, threads)
-        _refuse_impossible(np.isnan(found.sum(axis=1)), name_row)
+        found = marginals(exact_form(model), known, threads)
+        _refuse_impossible(np.isnan(found.sum(axis=1)), evidence)
         return np.where(asked, found, rows)
     circuit = _circuit_of_possible(model, compiled)
     if circuit is not None:
-        evidence = np.where(asked, UNKNOWN, rows).astype(np.uint8)
-        _refuse_impossible(np.isneginf(log_value(circuit, evidence)), name_row)
+        _refuse_impossible(np.isneginf(log_value(circuit, known)), evidence)
     return _network_marginals(model, rows, asked, inference, seed, threads)
 
 
@@ -175,23 +184,7 @@ def _circuit_of_possible(
     return compile_small(model) if compiled is None else compiled()
 
 
-def _refuse_impossible(impossible: NDArray[np.bool_], name_row: Callable[[int], str]) -> None:
+def _refuse_impossible(impossible: NDArray[np.bool_], evidence: Evidence) -> None:
     if impossible.any():
-        raise InputError("has probability 0.", where=name_row(int(np.argmax(impossible))))
-
-
-def format_answers(
-    probability: NDArray[np.float64],
-    rows: NDArray[np.uint8],
-    asked: NDArray[np.bool_],
-    names: tuple[str, ...] | None,
-) -> str:
-    """Return the answers as CSV text: probabilities where asked, else the value of the evidence."""
-    header = io.StringIO()
-    if names:
-        csv.writer(header, lineterminator="\n").writerow(names)
-    lines = []
-    for p, row, wanted in zip(probability, rows, asked, strict=True):
-        fields = [f"{pv:.6f}" if w else str(x) for pv, x, w in zip(p, row, wanted, strict=True)]
-        lines.append(",".join(fields))
-    return header.getvalue() + "\n".join(lines) + "\n"
+        where = evidence.name_row(int(np.argmax(impossible)))
+        raise InputError("has probability 0.", where=where)

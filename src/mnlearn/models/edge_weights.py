@@ -4,11 +4,15 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork, Trees
+from mnlearn.models.interactions import Table, centre, joined_pairs, pair_tables, size
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import Schema
 
 Graph = MarkovNetwork | DependencyNetwork | BayesianNetwork
 
@@ -34,23 +38,19 @@ def graph_of(model: Any) -> Graph:
 
 
 @dataclass(frozen=True)
-class DirectedGraph:
-    """The edges of a dependency network or a Bayesian network with their weights.
+class WeightedGraph:
+    """The edges of a network with their weights, for the writers of graphs.
 
-    The writers of graphs take it as they take a network.
+    is_directed : whether an edge leads from a parent to a child.
     """
 
-    n_vars: int
-    names: tuple[str, ...] | None
+    schema: Schema
     weight: dict[tuple[int, int], float]
-
-    def edges(self) -> dict[tuple[int, int], float]:
-        """Return the weight of each (parent, child), in nats; see `edge_weights`."""
-        return self.weight
+    is_directed: bool
 
 
-def weighted_graph_of(model: Any) -> Any:
-    """Return the graph of a model for the writers of graphs, whose `edges()` are `edge_weights`.
+def weighted_graph_of(model: Any) -> WeightedGraph:
+    """Return the graph of a model with its `edge_weights`.
 
     Raises
     ------
@@ -58,24 +58,28 @@ def weighted_graph_of(model: Any) -> Any:
         See `graph_of`.
     """
     network = graph_of(model)
-    if isinstance(network, MarkovNetwork):
-        return network
-    return DirectedGraph(network.n_vars, network.names, edge_weights(network))
+    is_directed = not isinstance(network, MarkovNetwork)
+    return WeightedGraph(network.schema, edge_weights(network), is_directed)
 
 
 def edge_weights(network: Graph) -> dict[tuple[int, int], float]:
-    """Return the log odds ratio of each edge while all other variables are 0.
+    """Return how strongly the variables of each edge act on each other.
+
+    All other variables are in their first states. For two variables of two states the weight is the
+    log odds ratio; see `interactions.size` for others.
 
     Returns
     -------
     dict of (int, int) to float
         In nats. For a Markov network u < v and the weight is that of `MarkovNetwork.edges`. For a
         dependency network or a Bayesian network an edge is (parent, child). Its weight is by how
-        much the log odds of the child's conditional distribution grow if the parent changes from 0
-        to 1. For a logistic regression it is the coefficient.
+        much the log odds of the child's conditional distribution grow if the parent changes from
+        its first to its second state. For a logistic regression it is the coefficient.
     """
     if isinstance(network, MarkovNetwork):
         return network.edges()
+    if not network.schema.is_binary:
+        return {edge: size(table) for edge, table in _conditional_tables(network).items()}
     # The log odds that hold where the parent is 0, and where it is 1; other parts cancel out.
     sides = {edge: [0.0, 0.0] for edge in network.edges()}
     for v in range(network.n_vars):
@@ -85,6 +89,52 @@ def edge_weights(network: Graph) -> dict[tuple[int, int], float]:
     if isinstance(network, DependencyNetwork):
         _add_features(network, sides)
     return {edge: one - zero if one != zero else 0.0 for edge, (zero, one) in sides.items()}
+
+
+def interaction_tables(network: Graph) -> dict[tuple[int, int], Table]:
+    """Return the table of each edge in the zero-sum gauge; see `edge_weights`.
+
+    Its rows are the states of the first variable, its columns those of the second.
+    """
+    if isinstance(network, MarkovNetwork):
+        tables = pair_tables(network.schema, network.features, network.weight)
+    else:
+        tables = _conditional_tables(network)
+    return {edge: centre(table) for edge, table in tables.items()}
+
+
+def _conditional_tables(
+    network: DependencyNetwork | BayesianNetwork,
+) -> dict[tuple[int, int], Table]:
+    """Return the log-probabilities of the states of each child given those of one parent.
+
+    All other parents are in their first states. What depends on one of both only is not complete.
+    """
+    schema, trees = network.schema, network.trees
+    out = {(u, v): np.zeros((schema.arity[u], schema.arity[v])) for u, v in network.edges()}
+    for (parent, v), table in out.items():
+        for state in range(len(table)):
+            leaf = _leaf_given(trees, schema, v, (parent, state))
+            table[state] += trees.log_prob[leaf, : schema.arity[v]]
+    if not isinstance(network, DependencyNetwork):
+        return out
+    for f, (u, v), table in joined_pairs(schema, network.features, network.weight):
+        target = int(network.target[f])
+        if target in (u, v):
+            edge = (u, v) if target == v else (v, u)
+            out[edge] += table if target == v else table.T
+    return out
+
+
+def _leaf_given(trees: Trees, schema: Schema, v: int, given: tuple[int, int]) -> int:
+    """Return the leaf of a tree where one variable has a state, and all others their first."""
+    node = int(trees.start[v])
+    while not trees.is_leaf[node]:
+        column = int(trees.split_var[node])
+        u = int(schema.variable_of[column])
+        state = given[1] if u == given[0] else 0
+        node = int(trees.child[node, schema.implied(u, state)[column]])
+    return node
 
 
 def _tested_where_others_are_0(trees: Trees, v: int) -> dict[int, tuple[int, int]]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from mnlearn.models.features import FeatureSet, canonicalise
 from mnlearn.models.fields import set_array, set_schema
+from mnlearn.models.interactions import pair_tables, size
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import Schema, binary_schema
@@ -81,8 +82,12 @@ class MarkovNetwork(Model):
         dict of (int, int) to float
             For u < v the interaction in nats: the weight of the monomial x_u x_v when the
             log-potential is written in monomials of {0, 1} variables. In a network of pairwise
-            features it is the log odds ratio of u and v given all others.
+            features it is the log odds ratio of u and v given all others. See `interactions.size`
+            for variables of other numbers of states.
         """
+        if not self.schema.is_binary:
+            tables = pair_tables(self.schema, self.features, self.weight)
+            return {pair: size(table) for pair, table in tables.items()}
         out: dict[tuple[int, int], float] = {}
         for f in np.flatnonzero(self.weight).tolist():
             literals = self.features.literals(f)

@@ -1,0 +1,76 @@
+"""How strongly two variables act on each other: tables of states against states, and their size."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.models.features import FeatureSet
+from mnlearn.variables.schema import Literal, Schema
+
+Table = NDArray[np.float64]
+
+
+def allowed_states(schema: Schema, literals: Sequence[Literal]) -> dict[int, NDArray[np.bool_]]:
+    """Return for each variable of a conjunction which of its states satisfy it."""
+    out: dict[int, NDArray[np.bool_]] = {}
+    for column, value in literals:
+        v = int(schema.variable_of[column])
+        place = column - int(schema.start[v])
+        # The only column of a variable of two states is 1 in the second one.
+        holds = np.arange(schema.arity[v]) == (1 if schema.arity[v] == 2 else place)
+        out[v] = out.get(v, np.ones(len(holds), bool)) & (holds == bool(value))
+    return out
+
+
+def joined_pairs(
+    schema: Schema, features: FeatureSet, weight: NDArray[np.float64]
+) -> Iterator[tuple[int, tuple[int, int], Table]]:
+    """Yield each feature, each pair of its variables, and what it adds to the table of the pair.
+
+    It adds its weight where it holds while all other variables are in their first states. A feature
+    of weight 0 joins no variables.
+    """
+    for f in np.flatnonzero(weight).tolist():
+        allowed = allowed_states(schema, features.literals(f))
+        blocking = {v for v, states in allowed.items() if not states[0]}
+        for u, v in itertools.combinations(sorted(allowed), 2):
+            holds = np.outer(allowed[u], allowed[v]) & (blocking <= {u, v})
+            yield f, (u, v), np.where(holds, weight[f], 0.0)
+
+
+def pair_tables(
+    schema: Schema, features: FeatureSet, weight: NDArray[np.float64]
+) -> dict[tuple[int, int], Table]:
+    """Return the sum of the weights that features give to the states of each pair u < v."""
+    out: dict[tuple[int, int], Table] = {}
+    for _, pair, table in joined_pairs(schema, features, weight):
+        out[pair] = out[pair] + table if pair in out else table
+    return out
+
+
+def centre(table: Table) -> Table:
+    """Return a table of interactions in the zero-sum gauge: all rows and columns add up to 0.
+
+    What depends on the state of one of the two variables only is left out. NaN where states that
+    are impossible leave no such table.
+    """
+    with np.errstate(invalid="ignore"):
+        rows, columns = (table.mean(axis=axis, keepdims=True) for axis in (1, 0))
+        return np.asarray(table - rows - columns + table.mean())
+
+
+def size(table: Table) -> float:
+    """Return how strong the interactions in a table are, in nats.
+
+    For two variables of two states it is the log odds ratio. In general it is twice the Frobenius
+    norm of the table in the zero-sum gauge, which is the size of the log odds ratio for two states.
+    It is infinite where states exclude each other.
+    """
+    centred = centre(table)
+    if not np.isfinite(centred).all():
+        return np.inf
+    if centred.shape == (2, 2):
+        return float(4.0 * centred[1, 1])
+    return float(2.0 * np.linalg.norm(centred))
