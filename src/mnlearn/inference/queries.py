@@ -85,9 +85,12 @@ def excludes_states(model: Model) -> bool:
 
 def _log2_entries(network: MarkovNetwork) -> float:
     """Return the logarithm of the number of entries of tables, beyond the limit a lower bound."""
-    features = network.features
-    scopes = [[v for v, _ in features.literals(f)] for f in range(len(features))]
-    return min_fill_order(network.n_columns, scopes, most=_LOG2_ENTRIES)[1]
+    features, schema = network.features, network.schema
+    scopes = [
+        {int(schema.variable_of[c]) for c, _ in features.literals(f)} for f in range(len(features))
+    ]
+    arity = schema.arity.tolist()
+    return min_fill_order(len(schema), map(sorted, scopes), _LOG2_ENTRIES, arity)[1]
 
 
 def compile_small(model: Model) -> ArithmeticCircuit | None:

@@ -7,7 +7,10 @@ from collections.abc import Iterable, Sequence
 
 
 def min_fill_order(
-    n_vars: int, scopes: Iterable[Sequence[int]], most: float = math.inf
+    n_vars: int,
+    scopes: Iterable[Sequence[int]],
+    most: float = math.inf,
+    arity: Sequence[int] | None = None,
 ) -> tuple[list[int], float]:
     """Return an elimination order, and the work that it takes.
 
@@ -22,6 +25,8 @@ def min_fill_order(
         Variables of each factor.
     most : float
         The search ends where `log2_entries` is more than this.
+    arity : sequence of int, optional
+        Number of states of each variable; default: 2.
 
     Returns
     -------
@@ -32,9 +37,10 @@ def min_fill_order(
         and its neighbours, without local structure.
     """
     scopes = list(scopes)
-    largest = max(map(len, scopes), default=0)
+    bits = [1.0] * n_vars if arity is None else [math.log2(k) for k in arity]
+    largest = max((sum(bits[v] for v in scope) for scope in scopes), default=0.0)
     if largest > most:
-        return [], float(largest)
+        return [], largest
     near = _neighbours(n_vars, scopes)
     fill = [_fill(near, v) for v in range(n_vars)]
     left, order, entries = set(range(n_vars)), [], 0.0
@@ -47,7 +53,7 @@ def min_fill_order(
             continue
         left.remove(v)
         order.append(v)
-        entries += 2.0 ** min(len(near[v]) + 1, 1000)
+        entries += 2.0 ** min(bits[v] + sum(bits[u] for u in near[v]), 1000)
         if math.log2(entries) > most:
             break
         changed = set(near[v])

@@ -9,15 +9,18 @@ using variable elimination", IJCAI 2007.
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.elimination import min_fill_order
+from mnlearn.models.interactions import allowed_states
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import Schema
 
 
 def least_log2_nodes(n_vars: int, scopes: Sequence[Sequence[int]], order: Sequence[int]) -> int:
@@ -83,9 +86,9 @@ MAX_EDGES = 5_000_000
 # The search for an order ends where the tables have more entries than this, to see whether that
 # alone shows that the circuit is too large: the rest of the search may take long.
 _LOG2_ENTRIES = 64
-# A diagram is a node of the circuit, which is an end, or a decision: its level, the diagram if the
-# variable is 0, and the diagram if it is 1.
-Diagram = int | tuple[int, "Diagram", "Diagram"]
+# A diagram is a node of the circuit, which is an end, or a decision: its level, and the diagram for
+# each state of the variable.
+Diagram = Any
 _ONE = -1
 
 
@@ -116,30 +119,36 @@ def compile_network(model: Model, max_edges: int = MAX_EDGES) -> ArithmeticCircu
         circuit = compile_network(network, max_edges)
         assert circuit.features is not None
         # Parents come before children, so the last variable of a conjunction is that of the CPD.
-        latest = np.maximum.reduceat(rank[circuit.features.var], circuit.features.start[:-1])
+        variable = circuit.schema.variable_of[circuit.features.var]
+        latest = np.maximum.reduceat(rank[variable], circuit.features.start[:-1])
         target = model.order[latest].astype(np.int32)
         return replace(circuit, target=target)
     if np.isposinf(network.weight).any():
         raise InputError("circuit: a network with weights of plus infinity cannot be compiled.")
-    features = [network.features.literals(k) for k in range(len(network.features))]
-    scopes = [[v for v, _ in literals] for literals in features]
-    order, log2_entries = _order(network.n_vars, scopes, max_edges)
-    builder = _Builder(network.n_vars, len(features), max_edges, log2_entries)
-    level = np.empty(network.n_vars, np.int64)
+    schema, n_columns = network.schema, network.n_columns
+    features = [
+        allowed_states(schema, network.features.literals(k)) for k in range(len(network.features))
+    ]
+    order, log2_entries = _order(schema, [list(allowed) for allowed in features], max_edges)
+    builder = _Builder(n_columns, len(features), max_edges, log2_entries)
+    level = np.empty(len(schema), np.int64)
     # The variable that is eliminated first has the lowest level; decisions at the top have the
     # highest.
-    level[order] = np.arange(network.n_vars)
+    level[order] = np.arange(len(schema))
 
-    waiting: list[list[Diagram]] = [[] for _ in range(network.n_vars)]
-    for k, literals in enumerate(features):
-        diagram: Diagram = 2 * network.n_vars + k
-        for v, value in sorted(literals, key=lambda literal: level[literal[0]]):
-            pair = (diagram, _ONE) if value == 0 else (_ONE, diagram)
-            diagram = (int(level[v]), *pair)
-        waiting[min(int(level[v]) for v, _ in literals)].append(diagram)
+    waiting: list[list[Diagram]] = [[] for _ in range(len(schema))]
+    for k, allowed in enumerate(features):
+        diagram: Diagram = 2 * n_columns + k
+        for v in sorted(allowed, key=lambda v: level[v]):
+            branches = [diagram if holds else _ONE for holds in allowed[v].tolist()]
+            diagram = (int(level[v]), *branches)
+        waiting[min(int(level[v]) for v in allowed)].append(diagram)
     result = _ONE
     for k, v in enumerate(order):
-        product: Diagram = (k, 2 * v, 2 * v + 1)
+        if schema.arity[v] == 1:
+            continue
+        literals = (schema.literal(v, state) for state in range(schema.arity[v]))
+        product: Diagram = (k, *(2 * column + value for column, value in literals))
         for diagram in waiting[k]:
             product = builder.multiply(product, diagram)
         left = builder.sum_out_lowest(product, k)
@@ -150,10 +159,11 @@ def compile_network(model: Model, max_edges: int = MAX_EDGES) -> ArithmeticCircu
     return builder.circuit(result, network)
 
 
-def _order(n_vars: int, scopes: list[list[int]], max_edges: int) -> tuple[list[int], float]:
+def _order(schema: Schema, scopes: list[list[int]], max_edges: int) -> tuple[list[int], float]:
     """Return the order of elimination; refuse a network whose circuit is surely too large."""
+    n_vars, arity = len(schema), schema.arity.tolist()
     for most in (_LOG2_ENTRIES, float("inf")):
-        order, log2_entries = min_fill_order(n_vars, scopes, most)
+        order, log2_entries = min_fill_order(n_vars, scopes, most, arity)
         if 2 * (2 ** least_log2_nodes(n_vars, scopes, order) - 1) >= max_edges:
             raise _too_large(max_edges, log2_entries, ended=len(order) < n_vars)
         if len(order) == n_vars:
@@ -200,12 +210,16 @@ def compile_for(model: Model, path: Path | str) -> Model:
 class _Builder:
     """The nodes and diagrams of a compilation; each of them is made once."""
 
-    def __init__(self, n_vars: int, n_parameters: int, max_edges: int, log2_entries: float) -> None:
-        self.n_leaves = 2 * n_vars + n_parameters
+    def __init__(
+        self, n_columns: int, n_parameters: int, max_edges: int, log2_entries: float
+    ) -> None:
+        self.n_leaves = 2 * n_columns + n_parameters
         self.max_edges, self.log2_entries = max_edges, log2_entries
-        self.inner: list[tuple[int, int, int]] = []
-        self._nodes: dict[tuple[int, int, int], int] = {}
-        self._diagrams: dict[tuple[int, int, int], Diagram] = {}
+        # A sum (1) or a product (0), and its children.
+        self.inner: list[tuple[int, ...]] = []
+        self._nodes: dict[tuple[int, ...], int] = {}
+        self._diagrams: dict[tuple[int, ...], Diagram] = {}
+        self._n_edges = 0
 
     def multiply_nodes(self, a: int, b: int) -> int:
         """Return the node of a product."""
@@ -213,21 +227,23 @@ class _Builder:
             return b
         return a if b == _ONE else self._node(0, a, b)
 
-    def _node(self, is_sum: int, a: int, b: int) -> int:
-        key = (is_sum, min(a, b), max(a, b))
+    def _node(self, is_sum: int, *children: int) -> int:
+        key = (is_sum, *sorted(children))
         if key not in self._nodes:
-            if 2 * len(self.inner) >= self.max_edges:
+            if self._n_edges >= self.max_edges:
                 raise _too_large(self.max_edges, self.log2_entries)
+            self._n_edges += len(children)
             self._nodes[key] = self.n_leaves + len(self.inner)
             self.inner.append(key)
         return self._nodes[key]
 
-    def _decision(self, level: int, zero: Diagram, one: Diagram) -> Diagram:
-        if zero is one or (zero == one and not isinstance(zero, tuple)):
-            return zero
-        key = (level, _key(zero), _key(one))
+    def _decision(self, level: int, *branches: Diagram) -> Diagram:
+        first = branches[0]
+        if all(b is first or (b == first and not isinstance(b, tuple)) for b in branches):
+            return first
+        key = (level, *map(_key, branches))
         if key not in self._diagrams:
-            self._diagrams[key] = (level, zero, one)
+            self._diagrams[key] = (level, *branches)
         return self._diagrams[key]
 
     def multiply(self, a: Diagram, b: Diagram) -> Diagram:
@@ -244,11 +260,8 @@ class _Builder:
             key = (_key(a), _key(b))
             if key not in done:
                 top = max(_level(a), _level(b))
-                zero_a, one_a = _branches(a, top)
-                zero_b, one_b = _branches(b, top)
-                done[key] = self._decision(
-                    top, multiply_below(zero_a, zero_b), multiply_below(one_a, one_b)
-                )
+                pairs = _branches(a, b, top)
+                done[key] = self._decision(top, *(multiply_below(*pair) for pair in pairs))
             return done[key]
 
         return multiply_below(a, b)
@@ -260,12 +273,12 @@ class _Builder:
         def reduce(one: Diagram) -> Diagram:
             assert isinstance(one, tuple)
             if _key(one) not in done:
-                if one[0] == level:
-                    assert not isinstance(one[1], tuple)
-                    assert not isinstance(one[2], tuple)
-                    done[_key(one)] = self._node(1, one[1], one[2])
+                top, *branches = one
+                if top == level:
+                    assert not any(isinstance(branch, tuple) for branch in branches)
+                    done[_key(one)] = self._node(1, *branches)
                 else:
-                    done[_key(one)] = self._decision(one[0], reduce(one[1]), reduce(one[2]))
+                    done[_key(one)] = self._decision(top, *map(reduce, branches))
             return done[_key(one)]
 
         return reduce(diagram)
@@ -316,7 +329,12 @@ def _level(diagram: Diagram) -> int:
     return diagram[0] if isinstance(diagram, tuple) else -1
 
 
-def _branches(diagram: Diagram, level: int) -> tuple[Diagram, Diagram]:
-    if isinstance(diagram, tuple) and diagram[0] == level:
-        return diagram[1], diagram[2]
-    return diagram, diagram
+def _branches(a: Diagram, b: Diagram, level: int) -> list[tuple[Diagram, Diagram]]:
+    """Return what two diagrams are for each state of the variable of a level."""
+    own = [d[1:] if isinstance(d, tuple) and d[0] == level else None for d in (a, b)]
+    n_states = len(next(branches for branches in own if branches is not None))
+    parts = [
+        (d,) * n_states if branches is None else branches
+        for d, branches in zip((a, b), own, strict=True)
+    ]
+    return list(zip(*parts, strict=True))
