@@ -50,8 +50,8 @@ def test_variables_and_states_have_names(tmp_path):
 @pytest.mark.parametrize(
     ("variables", "given", "sentence"),
     [
-        (["a", "a"], None, "variables: names 'a' twice"),
-        (["a", 0], None, "variables: names 'a' twice"),
+        (["a", "a"], None, "variables: names the variable 'a' twice"),
+        (["a", 0], None, "variables: names the variable 'a' twice"),
         (["a"], {"a": 1}, "variables: the value of 'a' is given"),
         (["x"], None, "variables: there is no variable 'x'"),
         (["a"], {"x": 1}, "given: there is no variable 'x'"),

@@ -24,18 +24,18 @@ def test_a_network_of_features_is_that_of_their_sum():
     potential = np.array([0.5, 0.5 - 1.0, 2.0, -1.0])
     p = np.exp(potential) / np.exp(potential).sum()
     np.testing.assert_allclose(network.score_samples(states, "ll", inference="exact"), np.log(p))
-    assert network.query()["rain"] == pytest.approx(p[2] + p[3])
-    assert mn.MarkovNetwork.from_features([{1: 1}], [1.0], 2).names is None
+    assert network.query()["rain", 1] == pytest.approx(p[2] + p[3])
+    assert not mn.MarkovNetwork.from_features([{1: 1}], [1.0], 2).schema.is_named
 
 
 @pytest.mark.parametrize(
     ("features", "weight", "sentence"),
     [
         ([{"x": 1}], [1.0], "features, number 0: there is no variable 'x'"),
-        ([{"a": 1}, {"a": 2}], [1.0, 1.0], "features, number 1, 'a': expected 0 or 1, got 2"),
-        ([{"a": 1}, {}], [1.0, 1.0], "features, number 1: expected at least one variable"),
+        ([{"a": 1}, {"a": 2}], [1.0, 1.0], "features, number 1, 'a': expected '0' or '1', got '2'"),
+        ([{"a": 1}, {}], [1.0, 1.0], "features, number 1: expected at least one literal"),
         ([3], [1.0], "features, number 0: expected a mapping"),
-        ([{"a": 1, 0: 0}], [1.0], "number 0: expected each variable once, 0 is repeated"),
+        ([{"a": 1, 0: 0}], [1.0], "features, number 0: names the variable 'a' twice"),
         ([{"a": 1}], [np.nan], "weight, number 0: is not a number"),
     ],
 )
@@ -46,7 +46,7 @@ def test_features_that_mean_nothing_are_refused(features, weight, sentence):
 
 @pytest.mark.parametrize(
     ("var", "value", "sentence"),
-    [([5], [1], "expected variables from 0 to 1"), ([-1], [1], "variables"), ([0], [2], "values")],
+    [([5], [1], "expected columns from 0 to 1"), ([-1], [1], "columns"), ([0], [2], "values")],
 )
 def test_literals_that_kernels_cannot_read_are_refused(var, value, sentence):
     with pytest.raises(InputError, match=sentence):
@@ -160,11 +160,11 @@ def test_the_order_within_a_feature_does_not_matter(tmp_path):
     one.save(tmp_path / "m.npz")
     assert mn.load(tmp_path / "m.npz").log_potential(np.array([[0, 1]], np.uint8)) == [2.0]
     unsorted = FeatureSet(np.array([0, 2]), np.array([1, 0], np.int32), np.ones(2, np.uint8))
-    with pytest.raises(InputError, match="number 0: expected its variables in ascending order"):
+    with pytest.raises(InputError, match="number 0: expected its columns in ascending order"):
         mn.MarkovNetwork(2, unsorted, [1.0])
     with pytest.raises(InputError, match="features: expected a list of mappings, got None"):
         mn.MarkovNetwork.from_features(None, [1.0], 2)
-    with pytest.raises(InputError, match="features, number 0, 0: expected 0 or 1"):
+    with pytest.raises(InputError, match="features, number 0, 'V0': expected '0' or '1'"):
         mn.MarkovNetwork.from_features([{0: np.ones(2)}], [1.0], 2)
 
 

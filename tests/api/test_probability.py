@@ -67,7 +67,7 @@ def test_names_of_variables_and_what_is_refused():
         ({"sun": 1}, None, "event: there is no variable 'sun'"),
         ({}, {"sun": 1}, "given: there is no variable 'sun'"),
         ({"wet": 1}, {"wet": 1}, "event: the value of 'wet' is given."),
-        ({"wet": 2}, None, "event, variable 'wet': expected one of 0, 1, got 2."),
+        ({"wet": 2}, None, "event, variable 'wet': expected '0' or '1', got '2'."),
         ([1, 0], None, "event: expected a mapping of variables to values, got list."),
         ({}, [1, 0], "given: expected a mapping of variables to values, got list."),
     ):

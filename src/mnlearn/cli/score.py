@@ -95,7 +95,6 @@ def score(
 ) -> None:
     """Score a model on data; the help of the command explains the scores."""
     from mnlearn.api.scores import describe_sampling, measure
-    from mnlearn.data.domains import domains_of
     from mnlearn.runtime.progress import say
 
     check_outputs([per_example], model_path, data_path, groups)
@@ -110,12 +109,6 @@ def score(
     is_exact = asked.sums_missing(how.inference)
     data: Any = found.data if is_exact else found.complete(data_path, _advice(model, metric))
     check_data(data_path, model, data)
-    several = any(len(d.columns) > 1 for d in domains_of(model).values())
-    if several and metric == "pll" and not model.has_joint:
-        say(
-            f"{model_path}: pll has a term for each column; the columns of a variable of several "
-            "states follow from each other, so that it says little."
-        )
     note = describe_sampling(model, asked, how)
     if note is not None:
         say(f"{model_path}: {note}")
