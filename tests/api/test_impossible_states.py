@@ -61,12 +61,12 @@ def test_gibbs_sampling_says_that_it_may_not_get_around():
 
 
 def test_nothing_is_said_where_chains_get_around():
-    features = [{"v=x": 1, "v=y": 1}, {"v=x": 0, "v=y": 0}, {"v=x": 1, "z": 1}]
-    grouped = mn.MarkovNetwork.from_features(features, [-np.inf, -np.inf, 1.0], ["v=x", "v=y", "z"])
-    plain = mn.MarkovNetwork.from_features(features[2:], [1.0], ["v=x", "v=y", "z"])
+    states = {"v": ["x", "y", "z"], "z": [0, 1]}
+    several = mn.MarkovNetwork.from_features([{"v": "x", "z": 1}], [1.0], states)
+    plain = mn.MarkovNetwork.from_features([{"v": 1, "z": 1}], [1.0], ["v", "z"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for network in (grouped, plain):
+        for network in (several, plain):
             network.query({"z": 1}, inference="gibbs")
         model = mn.load("copies.bif")
         model.query({"c": "yes"})

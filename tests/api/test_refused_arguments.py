@@ -38,7 +38,7 @@ def test_what_is_no_table_no_list_and_no_number_is_refused():
         (lambda: mn.GridSearch(mn.ChowLiu(), {}).fit(FRAME, validation=5), "validation: expected"),
         (lambda: mn.save(mn.ChowLiu(), "m.npz"), "model: expected a model, or a learner after"),
         (lambda: mn.read_data(FRAME, ones=">=x"), "column '>'; a threshold is '>=NUMBER'"),
-        (lambda: model.log_potential([1, 1, 0]), "rows: expected a mapping of variables to values"),
+        (lambda: model.log_potential([1, 1, 0]), "rows: expected a mapping of variables to states"),
         (lambda: model.log_potential({"a": 1, "b": 0}), "rows, row 0, column 'c': is missing"),
         (lambda: mn.read_data(5), "source: expected a file or a DataFrame, got int"),
         (lambda: model.sample(True), "n_samples: expected a whole number from 1, got True"),
