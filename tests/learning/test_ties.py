@@ -54,7 +54,8 @@ def classes(keys):
 def in_another_order(data, seed):
     """Return the same examples with their rows in another order."""
     order = np.random.default_rng(seed).permutation(data.n_rows)
-    return Dataset(data.rows[order], data.weight[order], np.argsort(order).astype(np.int32))
+    rows, weight = data.rows[order], data.weight[order]
+    return Dataset(rows, weight, np.argsort(order).astype(np.int32), data.schema)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -25,6 +25,7 @@ from mnlearn.methods.della_pietra import DellaPietra
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import binary_schema
 
 N_VARS = 5
 READINGS = [("pseudo_likelihood", "gibbs"), ("likelihood", "exact")]
@@ -107,7 +108,7 @@ def test_weights_are_learned_after_each_feature(objective, expectations):
     data = random_data(4, 200, N_VARS)
     learner = DellaPietra(objective=objective, expectations=expectations, min_gain=1.0)
     search, _ = searched(learner, data)
-    network = mask_network(search.pool.features, search.gains.weight, N_VARS)
+    network = mask_network(search.pool.features, search.gains.weight, binary_schema(N_VARS))
 
     def objective_at(w):
         moved = MarkovNetwork(N_VARS, network.features, w)
@@ -144,7 +145,7 @@ def test_sampled_expectations_agree_with_exact_ones():
     exact.refit(pool, np.zeros(len(pool.features)))
     # The weights are those of the likelihood, to within the error of the sample.
     assert_allclose(sampled.weight, exact.weight, atol=0.15)
-    network = mask_network(pool.features, sampled.weight, 8)
+    network = mask_network(pool.features, sampled.weight, binary_schema(8))
     p = oracles.joint(network)
     states = oracles.all_states(8)
     n = len(sampled._states)

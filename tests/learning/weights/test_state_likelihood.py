@@ -8,6 +8,7 @@ import oracles
 from made_random import random_data
 from mnlearn.learning.features.pair_gains import PairCandidates, mask_network, pack_columns, rows_of
 from mnlearn.learning.weights.state_likelihood import StateLikelihood
+from mnlearn.variables.schema import binary_schema
 
 
 def test_value_and_gradient_over_all_states():
@@ -18,7 +19,7 @@ def test_value_and_gradient_over_all_states():
     held = pool.feature_weights()
     likelihood = StateLikelihood(held, data.n_examples, bits, np.zeros(64))
     w = np.random.default_rng(1).normal(size=9)
-    network = mask_network(pool.features, w, 6)
+    network = mask_network(pool.features, w, binary_schema(6))
     p = oracles.joint(network)
     state = data.rows @ (1 << np.arange(6)[::-1])
     value, gradient = likelihood.value_and_gradient(w)
@@ -39,11 +40,15 @@ def test_states_of_a_network_stand_for_its_neighbours():
     states = oracles.all_states(6)
     rng = np.random.default_rng(3)
     before, after = rng.normal(size=(2, 6))
-    drawn = states[rng.choice(64, 200_000, p=oracles.joint(mask_network(pool.features, before, 6)))]
+    drawn = states[
+        rng.choice(
+            64, 200_000, p=oracles.joint(mask_network(pool.features, before, binary_schema(6)))
+        )
+    ]
     bits = rows_of(pack_columns(drawn), pool.features)
     held = pool.feature_weights()
     plain = StateLikelihood(held, data.n_examples, bits, np.zeros(len(drawn)))
     reweighted = StateLikelihood(held, data.n_examples, bits, -plain.log_weights(before), threads=2)
     share, _ = reweighted.state_shares(after)
-    expected = oracles.joint(mask_network(pool.features, after, 6)) @ states
+    expected = oracles.joint(mask_network(pool.features, after, binary_schema(6))) @ states
     assert_allclose(share @ drawn, expected, atol=0.02)
