@@ -166,8 +166,9 @@ def _families_of_cpds(circuit: ArithmeticCircuit) -> NDArray[np.int64]:
     assert circuit.target is not None
     number: dict[tuple[int, tuple[tuple[int, int], ...]], int] = {}
     family = np.empty(len(circuit.weight), np.int64)
+    variable_of = circuit.schema.variable_of
     for k, target in enumerate(circuit.target.tolist()):
-        path = tuple(one for one in circuit.features.literals(k) if one[0] != target)
+        path = tuple(one for one in circuit.features.literals(k) if variable_of[one[0]] != target)
         family[k] = number.setdefault((target, path), len(number))
     return family
 
@@ -177,7 +178,7 @@ def _families(circuit: ArithmeticCircuit) -> NDArray[np.int64]:
 
     Each child of such a sum is a parameter, or a product with one.
     """
-    first, last = 2 * circuit.n_vars, circuit.n_leaves
+    first, last = 2 * circuit.n_columns, circuit.n_leaves
     family = np.full(len(circuit.weight), -1)
     children = [
         circuit.child[a:b].tolist()

@@ -1,0 +1,122 @@
+"""Learners of circuits on variables of 1 to 4 states, by sums over all joint states."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from made_states import every_row, examples_of, schema_of
+from mnlearn.data.incomplete import MISSING, merge_incomplete
+from mnlearn.inference.circuits.exact import draw, log_partition, log_value, most_probable
+from mnlearn.learning.incomplete_circuits import Settings, run_em
+from mnlearn.learning.latent_trees.chow_liu import StateTables
+from mnlearn.learning.tuning import tune
+from mnlearn.methods import load_learner
+from mnlearn.variables.schema import NO_STATE
+
+ARITIES = [(2, 3, 4), (3, 1, 4, 2), (3, 3, 2, 4)]
+GRIDS = {
+    "acbn": {"edge_cost": [0.01], "split_cost": [0.5], "max_edges": [400]},
+    "acmn": {"edge_cost": [0.01], "split_cost": [0.5], "max_edges": [400]},
+    "chow_liu": {},
+    "hclt": {"n_states": [4], "max_iterations": [10]},
+    "junction_tree": {},
+    "lem": {},
+    "mixture": {"n_components": [2]},
+    "tree_bag": {"n_bags": [2]},
+}
+
+
+def learn(name, data, **grid):
+    learner = load_learner(name)
+    return tune(learner, data, learner.grid({**GRIDS[name], **grid}), None).best.fitted.model
+
+
+@pytest.mark.parametrize("arity", ARITIES)
+@pytest.mark.parametrize("name", GRIDS)
+def test_every_learner_has_a_distribution_over_the_joint_states(name, arity):
+    schema = schema_of(*arity)
+    train, every = examples_of(schema, 500, 1), every_row(schema)
+    model = learn(name, train)
+    circuit = model.to_circuit()
+    circuit.check()
+    log_p = log_value(circuit, every)
+    assert np.logaddexp.reduce(log_p) == pytest.approx(log_partition(circuit), abs=1e-9)
+    if name != "acmn":
+        assert log_partition(circuit) == pytest.approx(0.0, abs=1e-9)
+    # Better than independent variables.
+    alone = sum(
+        np.log((np.bincount(values, minlength=k) + 1.0) / (500 + k))[values].sum()
+        for values, k in zip(schema.values(train.rows[train.row_of]).T, arity, strict=True)
+    )
+    found = train.weight @ (log_value(circuit, train.rows) - log_partition(circuit))
+    assert found > alone + 20
+    if circuit.features is not None:
+        # The features add up to the value, up to a constant.
+        potential = circuit.features.satisfied(every) @ circuit.weight
+        assert np.ptp(potential - log_p) < 1e-9
+    # No sample, and no most probable row, has two states or none.
+    assert (schema.values(draw(circuit, 200, 3)) != NO_STATE).all()
+    unknown = np.full((1, schema.n_columns), 2, np.uint8)
+    assert (schema.values(most_probable(circuit, unknown)[0]) != NO_STATE).all()
+
+
+@pytest.mark.parametrize("arity", [(2, 3, 4, 3), (3, 1, 2, 4)])
+def test_the_tree_is_the_best_of_all_trees(arity):
+    schema = schema_of(*arity)
+    data = examples_of(schema, 300, 2, weighted=True)
+    tables = StateTables(data, 0.5)
+    parent = tables.tree()
+    n = len(schema)
+
+    def information(u, v):
+        p = tables.joint(u, v)
+        return (p * np.log(p / np.outer(tables.single(u), tables.single(v)))).sum()
+
+    for u, v in itertools.permutations(range(n), 2):
+        np.testing.assert_allclose(tables.joint(u, v).sum(axis=1), tables.single(u))
+        np.testing.assert_array_equal(tables.joint(u, v), tables.joint(v, u).T)
+    kept = [v for v in range(n) if arity[v] > 1]
+    assert (parent[[v for v in range(n) if v not in kept]] == -1).all()
+    total = sum(information(v, parent[v]) for v in kept if parent[v] >= 0)
+    every = itertools.product(*([u for u in kept if u != v] for v in kept[1:]))
+    best = max(
+        sum(information(v, u) for v, u in zip(kept[1:], above, strict=True))
+        for above in every
+        if _is_tree(dict(zip(kept[1:], above, strict=True)), kept[0])
+    )
+    assert total == pytest.approx(best, abs=1e-9)
+
+
+def _is_tree(above, root):
+    for v in above:
+        for _ in above:
+            v = above.get(v, root)
+        if v != root:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("name", ["acbn", "acmn", "chow_liu", "hclt", "junction_tree", "lem"])
+def test_em_raises_the_likelihood_of_the_known_cells(name):
+    schema = schema_of(2, 3, 1, 4)
+    data = examples_of(schema, 300, 5)
+    model = learn(name, data)
+    rows = data.rows[data.row_of].copy()
+    hidden = np.random.default_rng(6).random((len(rows), len(schema))) < 0.3
+    for v in range(len(schema)):
+        rows[np.ix_(hidden[:, v], schema.columns(v))] = MISSING
+    incomplete = merge_incomplete(rows, None, schema)
+    outcome = run_em(model, incomplete, Settings(iterations=6, tolerance=0.0, prior=0.0))
+    rise = np.diff(outcome.log_likelihood)
+    assert len(rise) > 1
+    assert (rise > -1e-6).all()
+    assert rise.sum() > 0.1
+    # Known cells by their definition.
+    every, circuit = every_row(schema), outcome.model.to_circuit()
+    p = np.exp(log_value(circuit, every) - log_partition(circuit))
+    expected = 0.0
+    for row in rows:
+        known = row != MISSING
+        expected += np.log(p[(every[:, known] == row[known]).all(axis=1)].sum())
+    assert outcome.log_likelihood[-1] == pytest.approx(expected)
