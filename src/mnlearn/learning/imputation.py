@@ -1,7 +1,4 @@
-"""Filling in missing cells with a dependency network.
-
-Exactly one column of a variable of several states is 1, also where its cells are filled in.
-"""
+"""Filling in missing cells with a dependency network."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +8,6 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from mnlearn.data.dataset import Dataset, merge_rows
-from mnlearn.data.domains import BINARY, named_domains
 from mnlearn.data.incomplete import MISSING, IncompleteData, incomplete, merge_cells
 from mnlearn.learning.logistic import (
     TOLERANCE,
@@ -29,56 +25,29 @@ _FORBIDDEN = 1e9
 
 
 @dataclass(frozen=True, eq=False)
-class OpenGroup:
-    """The columns of a variable, and the rows in which its state is not known.
+class OpenVariable:
+    """The columns of a variable of several states, and the rows in which its state is not known.
 
     Attributes
     ----------
     columns : ndarray of int64, shape (n_states,)
         A column for each state.
     rows : ndarray of int64, shape (n_open,)
-        Rows with missing cells in the columns and no 1.
-    possible : ndarray of bool, shape (n_open, n_states)
-        Which states the known cells, all of them 0, leave over.
+        The rows whose state is missing.
     """
 
     columns: NDArray[np.int64]
     rows: NDArray[np.int64]
-    possible: NDArray[np.bool_]
-
-    @property
-    def first_open(self) -> int:
-        """The first column with a state that an open row may have."""
-        return int(self.columns[self.possible.any(axis=0)][0])
-
-    def close(self, values: NDArray[np.uint8], missing: NDArray[np.bool_]) -> None:
-        """Set the missing cells of rows to 0 that have a 1 in another column of the group."""
-        closed = np.ones(len(values), bool)
-        closed[self.rows] = False
-        own = np.ix_(np.flatnonzero(closed), self.columns)
-        values[own] = np.where(missing[own], 0, values[own])
-        missing[own] = False
-
-    def shares(self, weight: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the probabilities of the states of each open row, in proportion to weights.
-
-        weight : positive or 0, shape (n_states,) or (n_open, n_states).
-        """
-        p = np.where(self.possible, weight, 0.0)
-        total = p.sum(axis=1, keepdims=True)
-        none = total == 0.0
-        # No state that is left over was ever seen: all are alike.
-        p = np.where(none, self.possible, p)
-        return np.asarray(p / np.where(none, self.possible.sum(axis=1, keepdims=True), total))
 
     def draw(
         self, values: NDArray[np.uint8], p: NDArray[np.float64], uniform: NDArray[np.float64]
     ) -> None:
         """Set the columns to states that are drawn.
 
-        values : uint8, shape (n_rows, n_vars). p : see `shares`. uniform : in [0, 1), (n_open,).
+        values : uint8, shape (n_rows, n_columns). p : in proportion to the probabilities of the
+        states, (n_states,) or (n_open, n_states). uniform : in [0, 1), (n_open,).
         """
-        below = np.cumsum(p, axis=1)
+        below = np.cumsum(np.broadcast_to(p, (len(self.rows), len(self.columns))), axis=1)
         drawn = (uniform[:, None] * below[:, -1:] >= below).sum(axis=1)
         self.set_states(values, drawn)
 
@@ -86,14 +55,12 @@ class OpenGroup:
         """Set the columns of the open rows to states, int64 of shape (n_open,)."""
         values[np.ix_(self.rows, self.columns)] = np.arange(len(self.columns)) == state[:, None]
 
-    def learn(self, data: Dataset, penalty: float) -> "LearnedGroup":
+    def learn(self, data: Dataset, penalty: float) -> "LearnedVariable":
         """Return the regressions of each state on the columns of all other variables.
 
         data : all examples, filled in. penalty : L1 penalty.
         """
-        beta, intercept = np.zeros((data.n_vars, len(self.columns))), np.zeros(len(self.columns))
-        if not len(self.rows):
-            return LearnedGroup(self, beta, intercept)
+        beta, intercept = np.zeros((data.n_columns, len(self.columns))), np.zeros(len(self.columns))
         regressions = prepare_regressions(data)
         factor = regressions.factor.copy()
         factor[self.columns] = _FORBIDDEN
@@ -105,42 +72,33 @@ class OpenGroup:
                 continue
             found = regressions.path(c, np.array([penalty]), TOLERANCE)
             beta[:, k], intercept[k] = found.beta[0], found.intercept[0]
-        return LearnedGroup(self, beta, intercept)
+        return LearnedVariable(self, beta, intercept)
 
 
 @dataclass(frozen=True, eq=False)
-class LearnedGroup:
-    """A group with the regressions of its states.
+class LearnedVariable:
+    """A variable with the regressions of its states.
 
-    beta : float64, shape (n_vars, n_states). intercept : float64, shape (n_states,).
+    beta : float64, shape (n_columns, n_states). intercept : float64, shape (n_states,).
     """
 
-    group: OpenGroup
+    variable: OpenVariable
     beta: NDArray[np.float64]
     intercept: NDArray[np.float64]
 
     def probability(self, values: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return the probabilities of the states of the open rows, (n_open, n_states)."""
-        return self.group.shares(expit(values[self.group.rows] @ self.beta + self.intercept))
+        p = expit(values[self.variable.rows] @ self.beta + self.intercept)
+        return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
-def open_groups(data: IncompleteData) -> list[OpenGroup]:
-    """Return the groups of columns with missing cells that are states of one variable.
-
-    Their names agree before an `=`, each row has at most one 1 in them, and a row without a missing
-    cell has exactly one.
-    """
-    if data.names is None:
-        return []
+def open_variables(data: IncompleteData) -> list[OpenVariable]:
+    """Return the variables of several states that lack a state in some rows."""
     found = []
-    for domain in named_domains(data.names, [BINARY] * data.n_vars).values():
-        columns = np.array(domain.columns, np.int64)
-        own = data.values[:, columns]
-        n_ones, is_missing = (own == 1).sum(axis=1), own == MISSING
-        is_state = (n_ones == 1) | ((n_ones == 0) & is_missing.any(axis=1))
-        if len(columns) > 1 and is_missing.any() and is_state.all():
-            rows = np.flatnonzero(n_ones == 0)
-            found.append(OpenGroup(columns, rows, is_missing[rows]))
+    for own in data.schema.several:
+        rows = np.flatnonzero(data.values[:, own[0]] == MISSING)
+        if len(rows):
+            found.append(OpenVariable(np.array(own, np.int64), rows))
     return found
 
 
@@ -195,8 +153,8 @@ def impute(
     among the known cells of their variable. Then, in each iteration, logistic regressions of each
     variable on all others are learned from the completed data, and each missing cell is drawn
     given the rest of its row, one variable after the other: one sweep of a Gibbs sampler in the
-    dependency network [2]_. Columns that are states of one variable (see `open_groups`) are drawn
-    together, by the regressions of each state on the columns of other variables.
+    dependency network [2]_. A variable of several states has a regression for each state on the
+    columns of the other variables, and its state is drawn in proportion to their probabilities.
 
     References
     ----------
@@ -207,18 +165,17 @@ def impute(
     how = Imputation() if how is None else how
     values = data.values.copy()
     missing = values == MISSING
-    groups = open_groups(data)
+    several = open_variables(data)
     draw, share = stream(seed, "impute", "start").random(values.shape), data.frequency()
     values[missing] = (draw < share)[missing]
-    for group in groups:
-        group.close(values, missing)
-        group.draw(values, group.shares(share[group.columns]), draw[group.rows, group.columns[0]])
+    for one in several:
+        one.draw(values, share[one.columns], draw[one.rows, one.columns[0]])
     likely = np.zeros(values.shape)
-    penalty = max(_LEAST, _PENALTY * np.sqrt(data.n_examples * np.log(max(data.n_vars, 2))))
+    penalty = max(_LEAST, _PENALTY * np.sqrt(data.n_examples * np.log(max(data.n_columns, 2))))
     for k in range(how.iterations):
         filled = data.filled(values)
         path = learn_logistic_path(filled, [penalty], threads=threads)
-        learned = [group.learn(filled, penalty) for group in groups]
+        learned = [one.learn(filled, penalty) for one in several]
         rng = stream(seed, "impute", str(k))
         probability = _sweep(values, missing, path, learned, rng)
         if k >= how.iterations // 2:
@@ -226,8 +183,8 @@ def impute(
     if how.fill == "likely":
         counted = how.iterations - how.iterations // 2
         values[missing] = (likely > counted / 2)[missing]
-        for group in groups:
-            group.set_states(values, likely[np.ix_(group.rows, group.columns)].argmax(axis=1))
+        for one in several:
+            one.set_states(values, likely[np.ix_(one.rows, one.columns)].argmax(axis=1))
     return data.filled(values)
 
 
@@ -235,20 +192,20 @@ def _sweep(
     values: NDArray[np.uint8],
     missing: NDArray[np.bool_],
     path: LogisticPath,
-    groups: Sequence[LearnedGroup],
+    several: Sequence[LearnedVariable],
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
     """Draw the missing cells of each variable given the rest; return their probabilities of 1."""
     weights, intercept = path.coefficient[0], path.intercept[0]
     out = np.zeros(values.shape)
-    group_of = {c: one for one in groups for c in one.group.columns.tolist()}
+    variable_of = {c: one for one in several for c in one.variable.columns.tolist()}
     for v in np.flatnonzero(missing.any(axis=0)).tolist():
-        own = group_of.get(v)
+        own = variable_of.get(v)
         if own is not None:
-            if v == own.group.first_open:
+            if v == own.variable.columns[0]:
                 p = own.probability(values)
-                out[np.ix_(own.group.rows, own.group.columns)] = p
-                own.group.draw(values, p, rng.random(len(p)))
+                out[np.ix_(own.variable.rows, own.variable.columns)] = p
+                own.variable.draw(values, p, rng.random(len(p)))
             continue
         rows = np.flatnonzero(missing[:, v])
         span = slice(weights.indptr[v], weights.indptr[v + 1])
