@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mnlearn.kernels.sampling.blocks import Blocks
 from mnlearn.kernels.sampling.conditioning import (
     SYMMETRIC,
     QueryTerms,
@@ -57,6 +58,12 @@ def arrays(terms):
     weight = np.array([t.weight for t in terms])
     known = columns([t.known for t in terms])
     return QueryTerms(*known, *asked, weight, owner, number_kinds(*asked, owner))
+
+
+def single_blocks(n):
+    """Blocks of one column each: binary variables."""
+    start = np.arange(n + 1)
+    return Blocks(start, np.zeros(n + 1, np.int64), np.zeros((0, 1), np.uint8), np.arange(n))
 
 
 def merge_equal(terms):

@@ -9,7 +9,7 @@ from mnlearn.inference.state_columns import (
     state_probabilities,
     state_start,
 )
-from mnlearn.variables.schema import Schema, Variable
+from mnlearn.variables.schema import NO_STATE, Schema, Variable
 
 SCHEMA = Schema(tuple(Variable(f"V{k}", tuple(range(n))) for k, n in enumerate((2, 3, 1, 4, 2))))
 START = SCHEMA.start
@@ -38,7 +38,7 @@ def test_scores_become_log_probabilities():
 
 
 def test_the_numbers_of_what_each_variable_is():
-    values = np.array([[1, 2, 0, 3, 0], [0, 1, 0, 0, 1]], np.uint8)
+    values = np.array([[1, 2, 0, 3, 0], [0, 1, 0, NO_STATE, 1]], np.uint8)
     by_state = np.arange(24.0).reshape(2, 12)
-    expected = [[1, 4, 5, 9, 10], [12, 15, 17, 18, 23]]
-    assert_array_equal(of_values(by_state, values, START), expected)
+    expected = [[1, 4, 5, 9, 10], [12, 15, 17, -1, 23]]
+    assert_array_equal(of_values(by_state, values, START, otherwise=-1), expected)

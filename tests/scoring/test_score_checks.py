@@ -239,7 +239,7 @@ def test_the_variance_of_sampled_scores_is_that_of_batch_means(n_batches):
     row_of = rng.integers(0, 3, data.n_rows)
     batches = rng.uniform(0.2, 0.8, (3, n_batches, 2))
     probability = batches.mean(axis=1)
-    marginals = Marginals(query, probability, 1 - probability, row_of, batches)
+    marginals = Marginals(query, np.arange(3), query, probability, 1 - probability, row_of, batches)
     values = data.rows[:, query]
     p_own = np.where(values, probability[row_of], 1 - probability[row_of])
     # The score is linear in the estimates to first order: one value of it for each batch.

@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 import oracles
 from made_random import random_data, random_dependency_network, random_network
 from mnlearn.data.dataset import merge_rows
-from mnlearn.inference.evidence import read_evidence
-from mnlearn.inference.queries import answer, format_answers
+from mnlearn.inference.evidence import Evidence
+from mnlearn.inference.queries import answer
 from mnlearn.inference.query_groups import partitions
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import Inference
@@ -16,6 +16,7 @@ from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.any_model import cll, cmll, ll, pll
+from mnlearn.variables.schema import NO_STATE
 
 GROUPS = [[0, 3], [1, 2], [4, 5]]
 EXACT = Inference("exact")
@@ -124,30 +125,14 @@ def test_samples_follow_the_distribution(n_vars):
     assert (sample_rows(network, 50, 60, 7) == sample_rows(network, 50, 60, 7, threads=3)).all()
 
 
-def test_queries_of_a_person(tmp_path):
+def test_queries_of_a_person():
     network = random_network(3)
-    path = tmp_path / "evidence.csv"
-    path.write_text("*,1,0,*,1,1\n0,1,0,1,1,1\n1,*,0,1,1,1\n*,0,0,*,1,0\n")
-    rows, asked, _ = read_evidence(path, network)
-    p = answer(network, rows, asked, EXACT, seed=0)
-    for x, wanted, found in zip(rows, asked, p, strict=True):
-        query = np.flatnonzero(wanted)
+    unknown = NO_STATE
+    values = [[unknown, 1, 0, unknown, 1, 1], [0, 1, 0, 1, 1, 1], [1, unknown, 0, 1, 1, 1]]
+    evidence = Evidence(np.array(values, np.uint8), "row {}".format)
+    p = answer(network, evidence, EXACT, seed=0)
+    for x, found in zip(evidence.values, p, strict=True):
+        query = np.flatnonzero(x == unknown)
         if len(query):
             assert_allclose(found[query], oracles.conditional_marginals(network, x, query))
-        assert_allclose(found[~wanted], x[~wanted])
-    for separator in ";\t":
-        text = path.read_text().replace(",", separator)
-        for unknown in ("*", ""):
-            other = tmp_path / "other.csv"
-            other.write_text(text.replace("*", unknown))
-            again = read_evidence(other, network)
-            assert (again.rows.tolist(), again.asked.tolist()) == (rows.tolist(), asked.tolist())
-    lines = format_answers(p, rows, asked, tuple("abcdef")).splitlines()
-    assert lines[0] == "a,b,c,d,e,f"
-    assert lines[2] == "0,1,0,1,1,1"
-    path.write_text("*,1,0\n")
-    with pytest.raises(InputError, match=r"line 1: expected 6 values, got 3"):
-        read_evidence(path, network)
-    path.write_text("*,1,0,1,1,1\n*,1,0,1,2,1\n")
-    with pytest.raises(InputError, match=r"line 2: expected 0, 1 or \*, got '2'"):
-        read_evidence(path, network)
+        assert_allclose(found[x != unknown], x[x != unknown])

@@ -13,7 +13,7 @@ from mnlearn.api.saving import codes_of, save_own
 from mnlearn.api.scores import score
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.inference.evidence import find_variable
-from mnlearn.inference.group_sampling import sample_grouped_rows
+from mnlearn.inference.sampling import sample_rows
 from mnlearn.models import bayesian_network
 from mnlearn.models import markov_network as markov
 from mnlearn.models import model as base
@@ -226,7 +226,7 @@ class Model(base.Model):
             if not is_whole(value) or value < low:
                 raise InputError(f"{name}: expected a whole number from {low}, got {value!r}.")
         seed, threads = to_seed(random_state, "sample"), to_threads(n_jobs)
-        rows = sample_grouped_rows(self, int(n_samples), int(burn_in), seed, threads=threads)
+        rows = sample_rows(self, int(n_samples), int(burn_in), seed, threads=threads)
         if self.schema.is_named:
             return self.schema.decode(rows)
         return queries.states_array(self.schema, self.schema.values(rows))

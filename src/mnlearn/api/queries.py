@@ -21,8 +21,8 @@ from mnlearn.inference.evidence import (
     read_rows,
 )
 from mnlearn.inference.exact import log_value
-from mnlearn.inference.group_sampling import describe_barriers
 from mnlearn.inference.queries import answer, choose, known_columns
+from mnlearn.inference.sampling import describe_barriers
 from mnlearn.inference.settings import AUTO, METHODS, Inference
 from mnlearn.inference.state_columns import state_probabilities, state_start
 from mnlearn.runtime.errors import InputError

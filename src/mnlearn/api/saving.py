@@ -7,7 +7,6 @@ from typing import Any
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.coding import Codes, codes_of_threshold, describe_lost, own_codes
 from mnlearn.inference.circuits.compilation import compile_for
-from mnlearn.inference.split_variables import describe_split
 from mnlearn.models.io.codes import save_with_codes
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
@@ -33,11 +32,10 @@ def save_own(
         Takes what a person should know: the file takes variables of several states apart, or it
         loses the values of the data.
     """
-    notes = describe_split(model, path), describe_lost(model, path, codes)
+    note = describe_lost(model, path, codes)
     save_with_codes(compile_for(model, path), path, codes)
-    for note in notes:
-        if note is not None:
-            tell(note)
+    if note is not None:
+        tell(note)
 
 
 def keep_codes(model: Any, codes: Codes | None) -> None:

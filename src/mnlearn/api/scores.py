@@ -21,7 +21,7 @@ from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.incomplete import MISSING
 from mnlearn.inference.annealing import Annealing
 from mnlearn.inference.circuits.compilation import CircuitTooLargeError
-from mnlearn.inference.group_sampling import describe_barriers
+from mnlearn.inference.sampling import describe_barriers
 from mnlearn.inference.score import Score
 from mnlearn.inference.settings import ANNEALED, Inference
 from mnlearn.learning.tuning import Criterion
@@ -206,20 +206,14 @@ def _request(model: Model, metric: Metric, how: How) -> Request:
         inference = settings_of(method, how.settings)
     seed = stream_seed(how.seed, ANNEALED if method == ANNEALED else "gibbs")
     request = Request(inference=inference, seed=seed, threads=how.threads)
-    if not metric.by_variable:
-        return request
-    schema: Schema = model.schema
-    if not schema.is_binary:
-        columns = [list(schema.columns(v)) for v in range(len(schema))]
-        request = replace(request, variables=columns)
     if not metric.by_group:
         return request
+    schema: Schema = model.schema
     if how.groups is not None:
         groups = find_groups(how.groups, schema, how.groups_from)
     else:
         groups = draw_groups(len(schema), FOLDS if how.folds is None else how.folds, how.seed)
-    columns = [sorted(c for v in group for c in schema.columns(v)) for group in groups]
-    return replace(request, groups=columns)
+    return replace(request, groups=groups)
 
 
 def check_arguments(metric: Metric, how: How) -> None:

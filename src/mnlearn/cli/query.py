@@ -149,12 +149,12 @@ def sample(
 
     Markov networks of more than 20 variables and dependency networks need chains.
     """
-    from mnlearn.inference.group_sampling import sample_grouped_rows
+    from mnlearn.inference.sampling import sample_rows
     from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.random_streams import stream_seed
 
     check_text_form(out)
     check_outputs([out], model_path)
     model = load_model(model_path)
-    rows = sample_grouped_rows(model, n_rows, burn_in, stream_seed(seed, "sample"), threads=threads)
+    rows = sample_rows(model, n_rows, burn_in, stream_seed(seed, "sample"), threads=threads)
     save_rows(rows, model.schema, out)

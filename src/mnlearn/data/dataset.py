@@ -125,10 +125,7 @@ class Dataset:
     @cached_property
     def columns(self) -> NDArray[np.uint64]:
         """Packed columns, shape (n_columns, n_words): bit i % 64 of word i // 64 is row i."""
-        n_words = -(-self.n_rows // 64)
-        padded = np.zeros((self.n_columns, n_words * 64), np.uint8)
-        padded[:, : self.n_rows] = self.rows.T
-        return read_only(np.packbits(padded, axis=1, bitorder="little").view(np.uint64))
+        return read_only(pack_columns(self.rows))
 
     @property
     def last_word(self) -> np.uint64:
@@ -258,6 +255,13 @@ class Dataset:
             "row_of": self.row_of,
         }
         write_arrays(path, arrays | of_schema)
+
+
+def pack_columns(rows: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """Return packed columns; see `Dataset.columns`."""
+    padded = np.zeros((rows.shape[1], -(-len(rows) // 64) * 64), np.uint8)
+    padded[:, : len(rows)] = rows.T
+    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
 
 def merge_rows(

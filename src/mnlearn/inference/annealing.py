@@ -6,9 +6,10 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from mnlearn.inference.sampling import sample_rows
-from mnlearn.inference.terms import finite, query_of, terms_of
-from mnlearn.kernels.sampling.annealing import anneal
+from mnlearn.inference.sampling import rows_of_states, sample_rows
+from mnlearn.inference.state_columns import arity_of
+from mnlearn.inference.terms import Query, finite, query_of, terms_of
+from mnlearn.kernels.sampling.annealing import anneal, anneal_blocks
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream_seed
@@ -68,27 +69,76 @@ def estimate_log_partition(
     pilot = sample_rows(
         network, _PILOT_CHAINS, _PILOT_SWEEPS, stream_seed(seed, "pilot"), threads=threads
     )
-    p_one = (pilot.sum(axis=0) + 0.5) / (len(pilot) + 1.0)
+    asked = query_of(terms_of(network), np.arange(network.n_vars))
     rng = np.random.default_rng(stream_seed(seed, "start"))
-    state = (rng.random((annealing.n_chains, network.n_vars)) < p_one).astype(np.uint8)
-    energy = _log_potential(network, state)
-    terms = terms_of(network)
-    start_odds = np.log(p_one) - np.log1p(-p_one)
-    asked = query_of(terms, np.arange(network.n_vars)).terms
-    log_weight = np.empty(annealing.n_chains)
-    chain_seed = np.uint64(stream_seed(seed, "chains"))
-
-    def run(first: int, last: int) -> None:
-        anneal(
-            asked, start_odds, state, energy, annealing.n_steps, chain_seed, first, last, log_weight
-        )
-
-    map_ranges(run, annealing.n_chains, threads)
+    anneal_all = _anneal_binary if asked.is_binary else _anneal_states
+    chain_seed = stream_seed(seed, "chains")
+    log_weight, log_start = anneal_all(network, asked, pilot, annealing, rng, chain_seed, threads)
     n = annealing.n_chains
     log_mean = float(scipy.special.logsumexp(log_weight)) - np.log(n)
     share = np.exp(log_weight - log_mean)
     error = float(share.std(ddof=1) / np.sqrt(n))
-    return float(np.logaddexp(0.0, start_odds).sum()) + log_mean, error
+    return log_start + log_mean, error
+
+
+def _anneal_binary(
+    network: MarkovNetwork,
+    asked: Query,
+    pilot: NDArray[np.uint8],
+    annealing: Annealing,
+    rng: np.random.Generator,
+    seed: int,
+    threads: int,
+) -> tuple[NDArray[np.float64], float]:
+    """Return the log-weight of each chain, and the log Z of the distribution that they start in."""
+    p_one = (pilot.sum(axis=0) + 0.5) / (len(pilot) + 1.0)
+    state = (rng.random((annealing.n_chains, len(p_one))) < p_one).astype(np.uint8)
+    energy = _log_potential(network, state)
+    start_odds = np.log(p_one) - np.log1p(-p_one)
+    log_weight = np.empty(annealing.n_chains)
+
+    def run(first: int, last: int) -> None:
+        anneal(
+            asked.terms, start_odds, state, energy, annealing.n_steps, np.uint64(seed),
+            first, last, log_weight,
+        )  # fmt: skip
+
+    map_ranges(run, annealing.n_chains, threads)
+    return log_weight, float(np.logaddexp(0.0, start_odds).sum())
+
+
+def _anneal_states(
+    network: MarkovNetwork,
+    asked: Query,
+    pilot: NDArray[np.uint8],
+    annealing: Annealing,
+    rng: np.random.Generator,
+    seed: int,
+    threads: int,
+) -> tuple[NDArray[np.float64], float]:
+    """Do as `_anneal_binary` for variables of several states."""
+    start = asked.blocks.start
+    first_of, width = start[:-1], np.diff(start)
+    # Half a count for each state.
+    p = (pilot.sum(axis=0) + 0.5) / (len(pilot) + 0.5 * np.repeat(arity_of(start), width))
+    single = np.repeat(width == 1, width)
+    log_p = np.where(single, np.log(p) - np.log1p(-p), np.log(p))
+    u = rng.random((annealing.n_chains, len(width)))
+    state = np.empty(u.shape, np.uint8)
+    for b, (c, k) in enumerate(zip(first_of, width, strict=True)):
+        below = np.cumsum(p[c : c + k - 1]) if k > 1 else 1.0 - p[c : c + 1]
+        state[:, b] = (u[:, b, None] >= below).sum(axis=1)
+    energy = _log_potential(network, rows_of_states(state, start))
+    log_weight = np.empty(annealing.n_chains)
+
+    def run(first: int, last: int) -> None:
+        anneal_blocks(
+            asked.terms, asked.blocks, log_p, state, energy, annealing.n_steps, np.uint64(seed),
+            first, last, log_weight,
+        )  # fmt: skip
+
+    map_ranges(run, annealing.n_chains, threads)
+    return log_weight, float(np.logaddexp(0.0, log_p[single]).sum())
 
 
 def _log_potential(network: MarkovNetwork, rows: NDArray[np.uint8]) -> NDArray[np.float64]:

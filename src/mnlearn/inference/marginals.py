@@ -1,5 +1,6 @@
 """Conditional marginals and likelihoods of query variables given evidence rows."""
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,15 +9,28 @@ from numpy.typing import NDArray
 
 from mnlearn.inference.mcsat import sample_by_slices
 from mnlearn.inference.settings import ITERATIVE, Inference
+from mnlearn.inference.state_columns import (
+    arity_of,
+    log2_joint_states,
+    log_state_probabilities,
+    of_values,
+    state_probabilities,
+)
 from mnlearn.inference.terms import Query, Terms, query_of
 from mnlearn.inference.variational import Approximation, fit_independent, propagate
+from mnlearn.kernels.sampling.blocks import sample_block_marginals
 from mnlearn.kernels.sampling.enumeration import enumerate_log_likelihood, enumerate_marginals
-from mnlearn.kernels.sampling.gibbs import GibbsPlan, sample_marginals
+from mnlearn.kernels.sampling.gibbs import GibbsPlan, batch_ends, sample_marginals
+from mnlearn.kernels.sampling.state_enumeration import (
+    enumerate_block_likelihood,
+    enumerate_block_marginals,
+)
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import LOGGER
 from mnlearn.runtime.threads import map_ranges
 
 N_BATCHES = 20
+# As many joint states are enumerated at most, as a logarithm to base 2.
 MAX_ENUMERATED = 20
 # They choose the fastest way of sampling; see `kernels.sampling.gibbs.GibbsPlan`.
 TABLE_SHARE = 0.5
@@ -26,29 +40,47 @@ _STATIONARY_TOLERANCE = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class Marginals:
-    """Probabilities of the values of query variables for each distinct evidence.
+    """Probabilities of the states of query variables for each distinct evidence.
 
     Attributes
     ----------
     query : ndarray of int64, shape (n_query,)
         Variables, ascending.
-    probability, complement : ndarray of float64, shape (n_distinct, n_query)
-        P(query variable = 1 | evidence), and P(query variable = 0 | evidence), which has digits
-        where 1 minus the other has none.
+    start : ndarray of int64, shape (n_query + 1,), and columns : ndarray of int64
+        Query variable q has columns[start[q]:start[q + 1]].
+    probability, complement : ndarray of float64, shape (n_distinct, n_columns)
+        P(query column = 1 | evidence), and P(query column = 0 | evidence), which has digits where
+        1 minus the other has none.
     row_of : ndarray of int64, shape (n_rows,)
         Which distinct evidence each row has.
-    batches : ndarray of float32, shape (n_distinct, n_batches, n_query), or None
+    batches : ndarray of float32, shape (n_distinct, n_batches, n_columns), or None
         Estimates from consecutive parts of the chain; None without a chain.
     approximation : Approximation, or None
         Log-odds and convergence of belief propagation and mean field.
     """
 
     query: NDArray[np.int64]
+    start: NDArray[np.int64]
+    columns: NDArray[np.int64]
     probability: NDArray[np.float64]
     complement: NDArray[np.float64]
     row_of: NDArray[np.int64]
     batches: NDArray[np.float32] | None
     approximation: Approximation | None = None
+
+    def log_own(self, values: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Return the log-probability of the state of each query variable in each row.
+
+        values : uint8, shape (n_rows, n_query), numbers of states.
+        """
+        start = self.start
+        if self.approximation is not None:
+            # From the log-odds: 1 minus a probability could be 0.
+            by_state = log_state_probabilities(self.approximation.log_odds, start)
+            return of_values(by_state[self.row_of], values, start, otherwise=-np.inf)
+        by_state = state_probabilities(self.probability, start, self.complement)
+        with np.errstate(divide="ignore"):
+            return np.log(of_values(by_state[self.row_of], values, start, otherwise=0.0))
 
 
 def conditional_marginals(
@@ -66,7 +98,7 @@ def conditional_marginals(
     ----------
     terms : Terms
         The terms of a model.
-    rows : ndarray of uint8, shape (n_rows, n_vars)
+    rows : ndarray of uint8, shape (n_rows, n_columns)
         Values; those of query variables are not read. Equal evidence is computed once.
     query : ndarray of int64, shape (n_query,)
         Variables.
@@ -80,11 +112,11 @@ def conditional_marginals(
     Raises
     ------
     InputError
-        More than 20 query variables with exact inference, or a method for Markov networks only.
+        More than 2^20 joint states with exact inference, or a method for Markov networks only.
 
     Notes
     -----
-    Estimates by sampling are Rao-Blackwellised, with half a count for each value, which the paper
+    Estimates by sampling are Rao-Blackwellised, with half a count for each state, which the paper
     lacks. For CPDs, "exact" gives the distribution to which ordered Gibbs sampling converges.
 
     References
@@ -92,25 +124,43 @@ def conditional_marginals(
     Lowd, "Closed-form learning of Markov networks from dependency networks", UAI 2012, Section 6.2.
     """
     asked = query_of(terms, query)
-    first, row_of = _distinct(rows[:, asked.evidence])
-    evidence = np.ascontiguousarray(rows[np.ix_(first, asked.evidence)])
+    evidence = terms.indicators.extend(rows)[:, asked.evidence]
+    first, row_of = _distinct(evidence)
+    evidence = np.ascontiguousarray(evidence[first])
+    of_query = (asked.query, asked.start, asked.columns)
     if inference.method == "exact":
         zero, one = _enumerate(asked, evidence, threads)
-        return Marginals(asked.query, one, zero, row_of, None)
+        return Marginals(*of_query, one, zero, row_of, None)
     if inference.method in ITERATIVE:
         approximate = propagate if inference.method == "bp" else fit_independent
         found = approximate(asked, evidence, inference, threads=threads)
         _tell_unconverged(found, inference)
-        one, zero = scipy.special.expit(found.log_odds), scipy.special.expit(-found.log_odds)
-        return Marginals(asked.query, one, zero, row_of, None, found)
+        zero, one = probabilities_of_columns(found.log_odds, asked.start)
+        return Marginals(*of_query, one, zero, row_of, None, found)
     n_batches = min(N_BATCHES, inference.samples)
     sample = _sample_gibbs if inference.method == "gibbs" else sample_by_slices
     batches = sample(asked, evidence, inference, n_batches=n_batches, seed=seed, threads=threads)
     sweeps = np.full(n_batches, inference.samples // n_batches)
     sweeps[: inference.samples % n_batches] += 1
     total = np.einsum("ebq,b->eq", batches, sweeps, dtype=np.float64)
-    probability = (total + 0.5) / (inference.samples + 1)
-    return Marginals(asked.query, probability, 1.0 - probability, row_of, batches)
+    n_states = np.repeat(arity_of(asked.start), np.diff(asked.start))
+    probability = (total + 0.5) / (inference.samples + 0.5 * n_states)
+    return Marginals(*of_query, probability, 1.0 - probability, row_of, batches)
+
+
+def probabilities_of_columns(
+    scores: NDArray[np.float64], start: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the probabilities that columns are 0, and 1, from log-odds and scores.
+
+    scores : float64, shape (n_rows, n_columns). start : columns of the variables.
+    """
+    odds = scores.copy()
+    for first, last in itertools.pairwise(start.tolist()):
+        for c in range(first, last) if last - first > 1 else ():
+            others = [k for k in range(first, last) if k != c]
+            odds[:, c] -= scipy.special.logsumexp(scores[:, others], axis=1)
+    return scipy.special.expit(-odds), scipy.special.expit(odds)
 
 
 def _distinct(evidence: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -142,36 +192,49 @@ def _sample_gibbs(
     seed: int,
     threads: int,
 ) -> NDArray[np.float32]:
-    out = np.empty((len(evidence), n_batches, len(asked.query)), np.float32)
-    base = np.zeros(len(asked.query))
+    out = np.empty((len(evidence), n_batches, len(asked.columns)), np.float32)
+    base = np.zeros(len(asked.columns))
     plan = GibbsPlan(inference.burn_in, inference.samples, n_batches, TABLE_SHARE, SCAN_LIMIT)
+    ends = batch_ends(inference.samples, n_batches)
 
     def sample(first: int, last: int) -> None:
-        sample_marginals(asked.terms, evidence, base, np.uint64(seed), plan, first, last, out)
+        if asked.is_binary:
+            sample_marginals(asked.terms, evidence, base, np.uint64(seed), plan, first, last, out)
+        else:
+            sample_block_marginals(
+                asked.terms, evidence, asked.blocks, np.uint64(seed), inference.burn_in, ends,
+                first, last, out,
+            )  # fmt: skip
 
     map_ranges(sample, len(evidence), threads)
     return out
 
 
 def _enumerate(asked: Query, evidence: NDArray[np.uint8], threads: int) -> NDArray[np.float64]:
-    """Return P(query variable = x | evidence), shape (2, n_evidence, n_query), by x."""
-    n_query = len(asked.query)
-    if n_query > MAX_ENUMERATED:
-        raise InputError(
-            f"inference exact: {n_query} query variables are too many to enumerate "
-            f"(at most {MAX_ENUMERATED}); use --inference gibbs."
-        )
-    out = np.empty((2, len(evidence), n_query))
-    base = np.zeros(n_query)
+    """Return P(query column = x | evidence), shape (2, n_evidence, n_columns), by x."""
+    _refuse_many_states(asked, "inference exact", "; use --inference gibbs")
+    out = np.empty((2, len(evidence), len(asked.columns)))
+    base = np.zeros(len(asked.columns))
+    how = (asked.owned, _STATIONARY_TOLERANCE)
 
     def enumerate_range(first: int, last: int) -> None:
-        enumerate_marginals(
-            asked.terms, evidence, base, n_query, asked.owned, _STATIONARY_TOLERANCE,
-            first, last, out,
-        )  # fmt: skip
+        if asked.is_binary:
+            n_query = len(base)
+            enumerate_marginals(asked.terms, evidence, base, n_query, *how, first, last, out)
+        else:
+            enumerate_block_marginals(asked.terms, evidence, asked.blocks, *how, first, last, out)
 
     map_ranges(enumerate_range, len(evidence), threads)
     return out
+
+
+def _refuse_many_states(asked: Query, what: str, remedy: str = "") -> None:
+    if log2_joint_states(asked.start) > MAX_ENUMERATED:
+        most = f"{MAX_ENUMERATED}" if asked.is_binary else f"2^{MAX_ENUMERATED} joint states"
+        raise InputError(
+            f"{what}: {len(asked.query)} query variables are too many to enumerate "
+            f"(at most {most}){remedy}."
+        )
 
 
 def conditional_log_likelihood(
@@ -183,42 +246,59 @@ def conditional_log_likelihood(
     ----------
     terms : Terms
         The terms of a Markov network.
-    rows : ndarray of uint8, shape (n_rows, n_vars)
+    rows : ndarray of uint8, shape (n_rows, n_columns)
         Rows with equal evidence share one enumeration.
     query : ndarray of int64, shape (n_query,)
-        Variables, at most 20.
+        Variables of at most 2^20 joint states.
     threads : int
         Number of threads; the result does not depend on it.
 
     Returns
     -------
     ndarray of float64, shape (n_rows,)
-        In nats.
+        In nats; minus infinity for a row that gives a query variable no state, or several.
 
     Raises
     ------
     InputError
-        There are more than 20 query variables.
+        There are too many joint states.
     """
     asked = query_of(terms, query)
-    n_query = len(asked.query)
-    if n_query > MAX_ENUMERATED:
-        raise InputError(
-            f"exact likelihood: {n_query} query variables are too many to enumerate "
-            f"(at most {MAX_ENUMERATED})."
-        )
-    evidence = rows[:, asked.evidence]
+    _refuse_many_states(asked, "exact likelihood")
+    evidence = terms.indicators.extend(rows)[:, asked.evidence]
     distinct, row_of = np.unique(evidence, axis=0, return_inverse=True)
     row_of = row_of.ravel()
     order = np.argsort(row_of, kind="stable")
     start = np.searchsorted(row_of[order], np.arange(len(distinct) + 1))
-    state = rows[:, asked.query].astype(np.int64) @ (1 << np.arange(n_query))
+    state = _numbers_of_states(rows[:, asked.columns], asked.blocks.start)
     out = np.empty(len(rows))
+    members = (start, order, state)
 
     def enumerate_range(first: int, last: int) -> None:
-        enumerate_log_likelihood(
-            asked.terms, distinct, n_query, start, order, state, first, last, out
-        )
+        if asked.is_binary:
+            n_query = len(asked.columns)
+            enumerate_log_likelihood(asked.terms, distinct, n_query, *members, first, last, out)
+        else:
+            enumerate_block_likelihood(
+                asked.terms, distinct, asked.blocks, *members, first, last, out
+            )
 
     map_ranges(enumerate_range, len(distinct), threads)
     return out
+
+
+def _numbers_of_states(rows: NDArray[np.uint8], start: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the number of the joint state of each row, the first variable the fastest.
+
+    rows : uint8, shape (n_rows, n_columns). start : columns of the variables. The number is -1
+    where a row gives a variable no state, or several.
+    """
+    out, stride = np.zeros(len(rows), np.int64), 1
+    known = np.ones(len(rows), bool)
+    for first, last in itertools.pairwise(start.tolist()):
+        own = rows[:, first:last]
+        if last - first > 1:
+            known &= own.sum(axis=1) == 1
+        out += stride * (own.argmax(axis=1) if last - first > 1 else own[:, 0].astype(np.int64))
+        stride *= max(last - first, 2)
+    return np.where(known, out, -1)

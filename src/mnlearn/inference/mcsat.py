@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import Query
 from mnlearn.kernels.sampling.mcsat import SlicePlan, sample_slices
+from mnlearn.kernels.sampling.state_slices import sample_state_slices
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.threads import map_ranges
 
@@ -24,14 +25,14 @@ def sample_by_slices(
     seed: int,
     threads: int = 1,
 ) -> NDArray[np.float32]:
-    """Return estimates of P(query variable = 1 | evidence) from parts of one chain per evidence.
+    """Return estimates of P(query column = 1 | evidence) from parts of one chain per evidence.
 
     Parameters
     ----------
     asked : Query
         Terms of a Markov network, split into query and evidence.
-    evidence : ndarray of uint8, shape (n_rows, n_evidence_vars)
-        Values of the evidence variables.
+    evidence : ndarray of uint8, shape (n_rows, n_evidence_indicators)
+        Values of the indicators of the evidence variables.
     inference : Inference
         Numbers of samples that are counted, and of those before them.
     n_batches : int
@@ -43,7 +44,7 @@ def sample_by_slices(
 
     Returns
     -------
-    ndarray of float32, shape (n_rows, n_batches, n_query)
+    ndarray of float32, shape (n_rows, n_batches, n_columns)
 
     Raises
     ------
@@ -55,9 +56,10 @@ def sample_by_slices(
     The weights of features on one variable are added up first. A feature of positive weight w that
     holds is kept with probability 1 - exp(-w). One of negative weight that does not hold is kept as
     a clause with probability 1 - exp(-|w|). Unit propagation then fixes variables. The others are
-    drawn uniformly among the states that meet the kept clauses, up to 8 variables at a time. That
-    is exact if clauses tie no more than 8, else it is one sweep over blocks from the last state.
-    Both leave the model's distribution as it is (decision 0801).
+    drawn uniformly among the states that meet the kept clauses, up to 8 variables at a time (with
+    variables of several states, up to 256 joint states). That is exact if clauses tie no more than
+    these, else it is one sweep over blocks from the last state. Both leave the model's distribution
+    as it is (decision 0801).
 
     References
     ----------
@@ -66,12 +68,17 @@ def sample_by_slices(
     """
     if asked.owned:
         raise InputError("MC-SAT: expected a Markov network.")
-    out = np.empty((len(evidence), n_batches, len(asked.query)), np.float32)
+    out = np.empty((len(evidence), n_batches, len(asked.columns)), np.float32)
 
     plan = SlicePlan(inference.burn_in, inference.samples, _START_SWEEPS, BLOCK_SIZE)
 
     def sample(first: int, last: int) -> None:
-        sample_slices(asked.terms, evidence, np.uint64(seed), plan, first, last, out)
+        if asked.is_binary:
+            sample_slices(asked.terms, evidence, np.uint64(seed), plan, first, last, out)
+        else:
+            sample_state_slices(
+                asked.terms, evidence, asked.blocks, np.uint64(seed), plan, first, last, out
+            )
 
     map_ranges(sample, len(evidence), threads)
     return out

@@ -9,7 +9,7 @@ from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.circuits.exact import UNKNOWN, log_value
 from mnlearn.inference.evidence import Evidence
 from mnlearn.inference.exact import exact_form, marginals
-from mnlearn.inference.group_sampling import groups_sampled, marginals_of_groups
+from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
 from mnlearn.models.circuit import ArithmeticCircuit
@@ -164,17 +164,16 @@ def _network_marginals(
     """Return what `answer` returns for a network, whatever the probability of the evidence."""
     out = rows.astype(np.float64)
     terms = terms_of(model)
-    groups = groups_sampled(model, inference)
     patterns, pattern_of = np.unique(asked, axis=0, return_inverse=True)
     for k, pattern in enumerate(patterns):
         if not pattern.any():
             continue
         members = np.flatnonzero(pattern_of.ravel() == k)
-        query = np.flatnonzero(pattern)
-        found = marginals_of_groups(
-            terms, rows[members], query, groups, inference, seed=seed, threads=threads
+        query = np.unique(model.schema.variable_of[pattern])
+        found = conditional_marginals(
+            terms, rows[members], query, inference, seed=seed, threads=threads
         )
-        out[np.ix_(members, query)] = found.probability[found.row_of]
+        out[np.ix_(members, found.columns)] = found.probability[found.row_of]
     return out
 
 

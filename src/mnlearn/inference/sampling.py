@@ -6,7 +6,9 @@ from numpy.typing import NDArray
 from mnlearn.inference import hidden_trees
 from mnlearn.inference.circuits.exact import draw
 from mnlearn.inference.marginals import MAX_ENUMERATED, conditional_log_likelihood
-from mnlearn.inference.terms import query_of, terms_of
+from mnlearn.inference.state_columns import arity_of, log2_joint_states
+from mnlearn.inference.terms import Query, query_of, terms_of
+from mnlearn.kernels.sampling.blocks import advance_block_states
 from mnlearn.kernels.sampling.gibbs import advance_states
 from mnlearn.kernels.trees import draw_ancestral
 from mnlearn.models.bayesian_network import BayesianNetwork
@@ -30,7 +32,7 @@ def advance_chains(
     ----------
     network : MarkovNetwork
         The network that is sampled.
-    states : ndarray of uint8, shape (n_chains, n_vars)
+    states : ndarray of uint8, shape (n_chains, n_columns)
         Where the chains are; not changed.
     n_sweeps : int
         Sweeps of each chain.
@@ -41,16 +43,47 @@ def advance_chains(
 
     Returns
     -------
-    ndarray of uint8, shape (n_chains, n_vars)
+    ndarray of uint8, shape (n_chains, n_columns)
     """
     asked = query_of(terms_of(network), np.arange(network.n_vars))
-    out = states.copy()
+    return _run_chains(asked, states, n_sweeps, seed, from_random=False, threads=threads)
+
+
+def _run_chains(
+    asked: Query,
+    states: NDArray[np.uint8],
+    n_sweeps: int,
+    seed: int,
+    *,
+    from_random: bool,
+    threads: int,
+) -> NDArray[np.uint8]:
+    """Return rows after some sweeps over all variables, from random states or from those given."""
+    blocks = asked.blocks
+    if asked.is_binary:
+        out = states.copy()
+    else:
+        own = (states[:, a:b] for a, b in zip(blocks.start[:-1], blocks.start[1:], strict=True))
+        number = [o.argmax(axis=1) if o.shape[1] > 1 else o[:, 0] for o in own]
+        out = np.stack(number, axis=1).astype(np.uint8)
 
     def advance(first: int, last: int) -> None:
-        advance_states(asked.terms, n_sweeps, np.uint64(seed), False, first, last, out)
+        own = (n_sweeps, np.uint64(seed), from_random, first, last, out)
+        if asked.is_binary:
+            advance_states(asked.terms, *own)
+        else:
+            advance_block_states(asked.terms, blocks, *own)
 
     map_ranges(advance, len(out), threads)
-    return out
+    return out if asked.is_binary else rows_of_states(out, blocks.start)
+
+
+def rows_of_states(states: NDArray, start: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Return rows of columns, uint8, from the numbers of the states of variables with columns."""
+    width = np.diff(start)
+    of_column = np.repeat(np.arange(len(width)), width)
+    state = np.where(width == 1, 1, 0)[of_column] + np.arange(start[-1]) - start[of_column]
+    return (states[:, of_column] == state).astype(np.uint8)
 
 
 def sample_rows(
@@ -58,7 +91,7 @@ def sample_rows(
 ) -> NDArray[np.uint8]:
     """Return independent examples.
 
-    Circuits, trees, Bayesian networks and Markov networks of up to 20 variables are sampled
+    Circuits, trees, Bayesian networks and Markov networks of up to 2^20 joint states are sampled
     exactly. For larger Markov networks and for dependency networks each example is the end of its
     own Gibbs chain, which starts at a random state. A dependency network has no other distribution
     than that of its chain.
@@ -78,7 +111,7 @@ def sample_rows(
 
     Returns
     -------
-    ndarray of uint8, shape (n_rows, n_vars)
+    ndarray of uint8, shape (n_rows, n_columns)
     """
     if isinstance(model, HiddenTree):
         return hidden_trees.draw(model, n_rows, seed)
@@ -88,20 +121,28 @@ def sample_rows(
         return _ancestral(model, n_rows, seed, threads)
     terms = terms_of(model)
     every = np.arange(model.n_vars)
-    if isinstance(model, MarkovNetwork) and model.n_vars <= MAX_ENUMERATED:
-        states = np.arange(2**model.n_vars)[:, None] >> every & 1
-        log_p = conditional_log_likelihood(terms, states.astype(np.uint8), every, threads)
+    if isinstance(model, MarkovNetwork) and is_enumerable(model):
+        rows = _all_rows(model.schema.start)
+        log_p = conditional_log_likelihood(terms, rows, every, threads)
         p = np.exp(log_p)
         drawn = np.random.default_rng(seed).choice(len(p), n_rows, p=p / p.sum())
-        return states[drawn].astype(np.uint8)
+        return rows[drawn]
+    rows = np.zeros((n_rows, model.n_columns), np.uint8)
     asked = query_of(terms, every)
-    out = np.empty((n_rows, model.n_vars), np.uint8)
+    return _run_chains(asked, rows, burn_in, seed, from_random=True, threads=threads)
 
-    def run_chains(first: int, last: int) -> None:
-        advance_states(asked.terms, burn_in, np.uint64(seed), True, first, last, out)
 
-    map_ranges(run_chains, n_rows, threads)
-    return out
+def is_enumerable(model: Model) -> bool:
+    """Tell whether a model has so few joint states that they are enumerated."""
+    return log2_joint_states(model.schema.start) <= MAX_ENUMERATED
+
+
+def _all_rows(start: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Return the rows of all joint states, the first variable the fastest."""
+    own = np.unique(start)
+    arity = arity_of(own)
+    stride = np.concatenate([[1], np.cumprod(arity)])
+    return rows_of_states(np.arange(stride[-1])[:, None] // stride[:-1] % arity, own)
 
 
 def _ancestral(model: BayesianNetwork, n_rows: int, seed: int, threads: int) -> NDArray[np.uint8]:
@@ -116,3 +157,24 @@ def _ancestral(model: BayesianNetwork, n_rows: int, seed: int, threads: int) -> 
 
     map_ranges(fill, n_rows, threads)
     return out
+
+
+def describe_barriers(model: Model, method: str) -> str | None:
+    """Return what to know of Gibbs sampling in a network that gives states probability 0.
+
+    None if there are no such states, or for another method of inference.
+    """
+    if method != "gibbs":
+        return None
+    if isinstance(model, BayesianNetwork):
+        model = model.to_markov_network()
+    if not isinstance(model, MarkovNetwork):
+        return None
+    of_column = model.schema.variable_of
+    for f in np.flatnonzero(np.isinf(model.weight)).tolist():
+        if len({of_column[c] for c, _ in model.features.literals(f)}) > 1:
+            return (
+                "inference gibbs: the model gives states probability 0. Chains that change one "
+                "variable at a time may not get around them; exact inference does."
+            )
+    return None

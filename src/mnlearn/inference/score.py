@@ -68,12 +68,18 @@ def check_variables(model: Model, data: Dataset) -> None:
         raise InputError(
             f"expected {model.n_vars} variables as in the model, got {data.n_vars}.", where=DATA
         )
-    for column, (name, other) in enumerate(
-        zip(model.names or (), data.names or (), strict=False), start=1
-    ):
-        if name != other:
+    both_named = model.schema.is_named and data.schema.is_named
+    for number, (own, other) in enumerate(zip(model.schema, data.schema, strict=True), start=1):
+        if both_named and own.name != other.name:
             raise InputError(
-                f"expected {name!r} as column {column} as in the model, got {other!r}.", where=DATA
+                f"expected {own.name!r} as column {number} as in the model, got {other.name!r}.",
+                where=DATA,
+            )
+        if own.arity != other.arity:
+            raise InputError(
+                f"variable {own.name!r}: expected {own.arity} states as in the model, got "
+                f"{other.arity}.",
+                where=DATA,
             )
 
 

@@ -11,6 +11,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from mnlearn.variables.schema import NO_STATE
+
 
 def arity_of(start: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the number of states of each variable, int64 of shape (n_vars,)."""
@@ -70,8 +72,16 @@ def log_state_probabilities(
     return _spread(-np.logaddexp(0.0, scores), one, start, 0.0)
 
 
+def log2_joint_states(start: NDArray[np.int64]) -> float:
+    """Return the logarithm to base 2 of the number of joint states of some variables."""
+    return float(np.log2(arity_of(start)).sum())
+
+
 def of_values(
-    by_state: NDArray[np.float64], values: NDArray[np.uint8], start: NDArray[np.int64]
+    by_state: NDArray[np.float64],
+    values: NDArray[np.uint8],
+    start: NDArray[np.int64],
+    otherwise: float = -np.inf,
 ) -> NDArray[np.float64]:
     """Return what belongs to the state that each variable has in each row.
 
@@ -83,12 +93,16 @@ def of_values(
         Numbers of states, see `Schema.values`.
     start : ndarray of int64, shape (n_vars + 1,)
         Columns of the variables.
+    otherwise : float
+        What belongs to `NO_STATE`.
 
     Returns
     -------
     ndarray of float64, shape (n_rows, n_vars)
     """
-    return np.take_along_axis(by_state, state_start(start)[:-1] + values, axis=1)
+    known = values != NO_STATE
+    place = state_start(start)[:-1] + np.where(known, values, 0)
+    return np.where(known, np.take_along_axis(by_state, place, axis=1), otherwise)
 
 
 def _spread(

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.inference.indicators import Indicators, over_indicators
+from mnlearn.kernels.sampling.blocks import Blocks
 from mnlearn.kernels.sampling.conditioning import SYMMETRIC, QueryTerms, number_kinds
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.features import FeatureSet, concatenate, feature_set
@@ -18,52 +20,103 @@ HARD_WEIGHT = 1e6
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """A model as conjunctions.
+    """A model as conjunctions of literals on indicators.
 
     For what owned and symmetric terms are see `kernels.sampling.conditioning`.
 
+    indicators : what literals speak of; in a binary model the variables themselves.
     conjunctions : symmetric terms have all their literals; an owned term lacks its owner's.
-    weight : float64, finite. owner : int64, the variable whose log-odds a term adds to, or
+    weight : float64, finite. owner : int64, the column whose log-odds or score a term adds to, or
         SYMMETRIC.
     """
 
-    n_vars: int
+    indicators: Indicators
     conjunctions: FeatureSet
     weight: NDArray[np.float64]
     owner: NDArray[np.int64]
 
+    @property
+    def n_vars(self) -> int:
+        """Number of variables."""
+        return self.indicators.n_vars
+
 
 def terms_of(model: Model) -> Terms:
     """Return a model as terms: features as they are, CPDs as log-odds given their conditions."""
-    if not isinstance(model, DependencyNetwork):
-        network: MarkovNetwork = model.to_markov_network()
-        owner = np.full(len(network.features), SYMMETRIC, np.int64)
-        return Terms(network.n_vars, network.features, finite(network.weight), owner)
-    trees = model.trees
-    leaves = np.flatnonzero(trees.is_leaf)
-    rest, sign = conditions(model)
+    if isinstance(model, DependencyNetwork):
+        return _terms_of_cpds(model, with_trees=True)
+    network: MarkovNetwork = model.to_markov_network()
+    features, possible, indicators = over_indicators(network.features, network.schema.start)
+    weight = finite(network.weight)
+    if not possible.all():
+        features, weight = features.select(possible), weight[possible]
+    return Terms(indicators, features, weight, np.full(len(features), SYMMETRIC, np.int64))
+
+
+def terms_of_features(model: DependencyNetwork) -> Terms:
+    """Return what the features of the CPDs add to log-odds and scores, without the trees."""
+    return _terms_of_cpds(model, with_trees=False)
+
+
+def _terms_of_cpds(model: DependencyNetwork, *, with_trees: bool) -> Terms:
+    """Return the terms of CPDs: one for each leaf and state, and those of their features."""
+    trees, start = model.trees, model.schema.start
+    width = np.diff(start)
+    leaves = np.flatnonzero(trees.is_leaf) if with_trees else np.zeros(0, np.int64)
+    leaf = np.repeat(leaves, width[trees.target[leaves]])
+    own_width = width[trees.target[leaf]]
+    state = np.arange(len(leaf)) - np.searchsorted(leaf, leaf)
+    of_leaf = np.where(
+        own_width == 1,
+        leaf_log_odds(trees.log_prob)[leaf],
+        finite(trees.log_prob[leaf, state]),
+    )
+    paths = [trees.paths().select(leaf)] if with_trees else []
+    both, possible, indicators = over_indicators(concatenate([*paths, model.features]), start)
+    kept = np.flatnonzero(possible)
+    features = both.select(kept[kept >= len(leaf)])
+    number = kept[kept >= len(leaf)] - len(leaf)
+    rest, of, owner, sign = _conditions(features, model.target[number], indicators)
+    kept = kept[kept < len(leaf)]
     return Terms(
-        model.n_vars,
-        concatenate([trees.paths().select(leaves), rest]),
-        np.concatenate([leaf_log_odds(trees.log_prob)[leaves], sign * finite(model.weight)]),
-        np.concatenate([trees.target[leaves], model.target.astype(np.int64)]),
+        indicators,
+        concatenate([both.select(kept), rest]),
+        np.concatenate([of_leaf[kept], sign * finite(model.weight)[number[of]]]),
+        np.concatenate([(start[trees.target[leaf]] + state)[kept], owner]),
     )
 
 
-def conditions(model: DependencyNetwork) -> tuple[FeatureSet, NDArray[np.float64]]:
-    """Return the CPD features without their target literal, and +1 or -1 for its value."""
-    own = model.features.var == model.target[model.features.owner]
-    length = np.bincount(model.features.owner[~own], minlength=len(model.features))
-    rest = feature_set(
-        np.concatenate([[0], np.cumsum(length)]),
-        model.features.var[~own],
-        model.features.value[~own],
-    )
-    return rest, np.where(model.features.value[own] == 1, 1.0, -1.0)
+def _conditions(
+    features: FeatureSet, target: NDArray[np.int32], indicators: Indicators
+) -> tuple[FeatureSet, NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return CPD features without their target's literal, and what that literal says.
+
+    features, target : over indicators, and the variable of each CPD.
+
+    Returns
+    -------
+    rest : FeatureSet
+        The other literals. A feature whose literal speaks of a set of columns is there for each.
+    of, owner : ndarray of int64
+        The feature, and the column that it speaks of.
+    sign : ndarray of float64
+        +1 where the literal asks for the column, -1 where it excludes it.
+    """
+    own = indicators.variable_of[features.var] == target[features.owner]
+    length = np.bincount(features.owner[~own], minlength=len(features))
+    start = np.concatenate([[0], np.cumsum(length)])
+    rest = feature_set(start, features.var[~own], features.value[~own])
+    of, owner = np.arange(len(features)), features.var[own].astype(np.int64)
+    sign = np.where(features.value[own] == 1, 1.0, -1.0)
+    if not (owner >= indicators.n_columns).any():
+        return rest, of, owner, sign
+    columns = [indicators.columns_of(k) for k in owner.tolist()]
+    of = np.repeat(of, [len(c) for c in columns])
+    return rest.select(of), of, np.concatenate(columns), sign[of]
 
 
 def leaf_log_odds(log_prob: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return finite log-odds of value 1 from log-probabilities of shape (n_nodes, 2)."""
+    """Return finite log-odds of the second of two states from log-probabilities of leaves."""
     return finite(log_prob[:, 1]) - finite(log_prob[:, 0])
 
 
@@ -76,12 +129,19 @@ def finite(weight: NDArray[np.float64]) -> NDArray[np.float64]:
 class Query:
     """The terms that matter to a set of query variables, split by what is known.
 
-    query, evidence : int64, variables; together all variables of the model.
-    terms : their variables are numbered within `evidence` and `query`.
+    query : int64, variables, ascending. start : int64, (n_query + 1,), and columns : int64. Query
+        variable q has columns[start[q]:start[q + 1]].
+    evidence : int64, the indicators of all other variables.
+    blocks : the query variables that have columns.
+    terms : their indicators are numbered within `evidence`, and within those of the query: the
+        columns first.
     """
 
     query: NDArray[np.int64]
+    start: NDArray[np.int64]
+    columns: NDArray[np.int64]
     evidence: NDArray[np.int64]
+    blocks: Blocks
     terms: QueryTerms
 
     @property
@@ -89,16 +149,26 @@ class Query:
         """Whether some terms are CPDs, so that no joint distribution is given."""
         return bool((self.terms.owner != SYMMETRIC).any())
 
+    @property
+    def is_binary(self) -> bool:
+        """Whether no query variable has several columns."""
+        return len(self.blocks.start) - 1 == len(self.columns)
+
 
 def query_of(terms: Terms, query: NDArray[np.int64]) -> Query:
-    """Return the terms that involve a query variable, or belong to one."""
+    """Return the terms that involve a query variable, or belong to one.
+
+    query : the numbers of variables.
+    """
+    indicators = terms.indicators
     query = np.sort(np.asarray(query, np.int64))
-    evidence = np.setdiff1d(np.arange(terms.n_vars), query)
-    place = np.empty(terms.n_vars, np.int64)
-    place[query] = np.arange(len(query))
+    of_query = np.zeros(terms.n_vars, bool)
+    of_query[query] = True
+    in_query = of_query[indicators.variable_of]
+    evidence, own = np.flatnonzero(~in_query), np.flatnonzero(in_query)
+    place = np.empty(len(in_query), np.int64)
+    place[own] = np.arange(len(own))
     place[evidence] = np.arange(len(evidence))
-    in_query = np.zeros(terms.n_vars, bool)
-    in_query[query] = True
     f = terms.conjunctions
     literal_in_query = in_query[f.var]
     n_query = np.bincount(f.owner[literal_in_query], minlength=len(f))
@@ -116,4 +186,12 @@ def query_of(terms: Terms, query: NDArray[np.int64]) -> Query:
     owner = np.where(owner == SYMMETRIC, SYMMETRIC, place[np.maximum(owner, 0)])
     parts = (*part(~literal_in_query), *part(literal_in_query))
     kind = number_kinds(*parts[3:], owner)
-    return Query(query, evidence, QueryTerms(*parts, terms.weight[matters], owner, kind))
+    width = np.diff(indicators.start)
+    return Query(
+        query,
+        np.concatenate([[0], np.cumsum(width[query], dtype=np.int64)]),
+        own[own < indicators.n_columns],
+        evidence,
+        indicators.blocks(query[width[query] > 0]),
+        QueryTerms(*parts, terms.weight[matters], owner, kind),
+    )

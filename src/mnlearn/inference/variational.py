@@ -25,8 +25,8 @@ class Approximation:
 
     Attributes
     ----------
-    log_odds : ndarray of float64, shape (n_rows, n_query)
-        Log-odds of the value 1, in nats.
+    log_odds : ndarray of float64, shape (n_rows, n_columns)
+        Log-odds of columns of variables of two states, and scores of other states, in nats.
     report : ndarray of float64, shape (n_rows, 3)
         Number of iterations, largest change of log-odds in the last one, and log Z.
     tolerance : float
@@ -58,10 +58,10 @@ def approximate_rows(
 ) -> Approximation:
     """Return the marginals of the query variables given each row of evidence.
 
-    fit : fills in the rows of a range. evidence : uint8, (n_rows, n_evidence_vars).
+    fit : fills in the rows of a range. evidence : uint8, (n_rows, n_evidence_indicators).
     """
     evidence = np.ascontiguousarray(evidence)
-    log_odds = np.empty((len(evidence), len(asked.query)))
+    log_odds = np.empty((len(evidence), len(asked.columns)))
     report = np.empty((len(evidence), 3))
 
     def run(first: int, last: int) -> None:
@@ -93,13 +93,16 @@ class Beliefs:
     ----------
     query : ndarray of int64, shape (n_query,)
         Variables, ascending.
-    log_odds : ndarray of float64, shape (n_query,)
-        Log-odds of the value 1, in nats.
+    start : ndarray of int64, shape (n_query + 1,)
+        Query variable q has the columns start[q]:start[q + 1] of `log_odds`.
+    log_odds : ndarray of float64, shape (n_columns,)
+        Log-odds of columns of variables of two states, and scores of other states, in nats.
     converged : bool
         Whether the log-odds changed by at most the tolerance in the last iteration.
     """
 
     query: NDArray[np.int64]
+    start: NDArray[np.int64]
     log_odds: NDArray[np.float64]
     converged: bool
 
@@ -116,7 +119,7 @@ def infer_beliefs(
     ----------
     terms : Terms
         The terms of a Markov network.
-    row : ndarray of uint8, shape (n_vars,)
+    row : ndarray of uint8, shape (n_columns,)
         Values; those of query variables are not read.
     query : ndarray of int64, shape (n_query,)
         Variables.
@@ -129,8 +132,8 @@ def infer_beliefs(
         The terms are those of a dependency network, which has no factors.
     """
     asked = query_of(terms, query)
-    found = propagate(asked, row[asked.evidence][None], inference)
-    return Beliefs(asked.query, found.log_odds[0], bool(found.converged[0]))
+    found = propagate(asked, terms.indicators.extend(row[None])[:, asked.evidence], inference)
+    return Beliefs(asked.query, asked.start, found.log_odds[0], bool(found.converged[0]))
 
 
 def propagate(
@@ -142,8 +145,8 @@ def propagate(
     ----------
     asked : Query
         Terms of a Markov network, split into query and evidence.
-    evidence : ndarray of uint8, shape (n_rows, n_evidence_vars)
-        Values of the evidence variables.
+    evidence : ndarray of uint8, shape (n_rows, n_evidence_indicators)
+        Values of the indicators of the evidence variables.
     inference : Inference
         Damping, schedule and when to stop.
     threads : int
@@ -181,7 +184,7 @@ def propagate(
     )
 
     def fit(rows: NDArray, first: int, last: int, log_odds: NDArray, report: NDArray) -> None:
-        propagate_beliefs(asked.terms, rows, plan, first, last, log_odds, report)
+        propagate_beliefs(asked.terms, rows, asked.blocks, plan, first, last, log_odds, report)
 
     return approximate_rows(fit, asked, evidence, inference.tolerance, threads)
 
@@ -215,8 +218,8 @@ def fit_independent(
     ----------
     asked : Query
         Terms of a Markov or dependency network, split into query and evidence.
-    evidence : ndarray of uint8, shape (n_rows, n_evidence_vars)
-        Values of the evidence variables.
+    evidence : ndarray of uint8, shape (n_rows, n_evidence_indicators)
+        Values of the indicators of the evidence variables.
     inference : Inference
         Most iterations, and tolerance.
     threads : int
@@ -229,10 +232,11 @@ def fit_independent(
 
     Notes
     -----
-    All variables start at 1/2 and are updated in order to q_v = sigmoid(E_q[log-odds of v]), where
-    the log-odds are those of v given all others. For a Markov network each update raises the bound
-    E_q[log-potential] + entropy of q, so the updates end at a local maximum. For a dependency
-    network the log-odds are those of the CPD of v, no bound exists, and the updates may go on.
+    All variables start evenly and are updated in order to q_v = sigmoid(E_q[log-odds of v]), where
+    the log-odds are those of v given all others, or to the softmax of the expected scores of its
+    states. For a Markov network each update raises the bound E_q[log-potential] + entropy of q, so
+    the updates end at a local maximum. For a dependency network the log-odds are those of the CPD
+    of v, no bound exists, and the updates may go on.
 
     References
     ----------
@@ -241,8 +245,8 @@ def fit_independent(
 
     def fit(rows: NDArray, first: int, last: int, log_odds: NDArray, report: NDArray) -> None:
         fit_mean_field(
-            asked.terms, rows, inference.iterations, inference.tolerance, first, last,
-            log_odds, report,
+            asked.terms, rows, asked.blocks, inference.iterations, inference.tolerance,
+            first, last, log_odds, report,
         )  # fmt: skip
 
     found = approximate_rows(fit, asked, evidence, inference.tolerance, threads)

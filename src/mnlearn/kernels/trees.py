@@ -343,6 +343,40 @@ def tree_log_odds(rows, start, split_var, child, leaf_log_odds, out):
 
 
 @kernel
+def tree_leaves(rows, start, split_var, child, leaf):
+    """Write the leaf of every row in the tree of every variable to `leaf`, (n_rows, n_vars)."""
+    for i in range(len(rows)):
+        row = rows[i]
+        for v in range(len(start) - 1):
+            node = start[v]
+            while split_var[node] != LEAF:
+                node = child[node, row[split_var[node]]]
+            leaf[i, v] = node
+
+
+@kernel
+def tree_scores(rows, start, split_var, child, log_prob, columns, out):
+    """Write what the tree of each variable says of its columns to `out`.
+
+    rows, start, split_var, child : as in `tree_log_odds`. log_prob : float64, (n_nodes, n_states),
+    finite. columns : int64, (n_vars + 1,). Variable v has the columns columns[v]:columns[v + 1].
+    out : float64, (n_rows, n_columns), the log-odds of a single column, else log-probabilities.
+    """
+    for i in range(len(rows)):
+        row = rows[i]
+        for v in range(len(start) - 1):
+            first, last = columns[v], columns[v + 1]
+            node = start[v]
+            while split_var[node] != LEAF:
+                node = child[node, row[split_var[node]]]
+            if last - first == 1:
+                out[i, first] = log_prob[node, 1] - log_prob[node, 0]
+            else:
+                for c in range(first, last):
+                    out[i, c] = log_prob[node, c - first]
+
+
+@kernel
 def draw_ancestral(order, start, split_var, child, p_one, seed, first, last, out):
     """Draw the examples `first` to `last`; example i depends on the seed and on i.
 

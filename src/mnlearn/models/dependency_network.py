@@ -45,7 +45,7 @@ class Trees:
         start = set_array(self, "start", np.int64, (None,))
         n_nodes = len(set_array(self, "split_var", np.int32, (None,)))
         set_array(self, "child", np.int32, (n_nodes, 2))
-        set_array(self, "log_prob", np.float64, (n_nodes, 2))
+        set_array(self, "log_prob", np.float64, (n_nodes, None))
         check_spans(self, start, n_nodes)
 
     @property

@@ -1,7 +1,7 @@
-"""Probabilities that models give to the values of query variables, for conditional scores."""
+"""Probabilities that models give to the states of query variables, for conditional scores."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,22 +9,23 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.circuits.evaluation import UNKNOWN
 from mnlearn.inference.exact import ExactForm, conditionals
-from mnlearn.inference.group_sampling import groups_sampled, marginals_of_groups
-from mnlearn.inference.marginals import Marginals
+from mnlearn.inference.marginals import Marginals, conditional_marginals
 from mnlearn.inference.settings import Inference
+from mnlearn.inference.state_columns import of_values, state_probabilities
 from mnlearn.inference.terms import terms_of
 from mnlearn.models.model import Model
+from mnlearn.variables.schema import Schema
 
 
-def without(rows: NDArray[np.uint8], group: Any) -> NDArray[np.uint8]:
+def without(rows: NDArray[np.uint8], group: NDArray[np.int64], schema: Schema) -> NDArray[np.uint8]:
     """Return the rows with the values of a group of variables unknown."""
     evidence = rows.copy()
-    evidence[:, group] = UNKNOWN
+    evidence[:, np.isin(schema.variable_of, group)] = UNKNOWN
     return evidence
 
 
 class Answer(NamedTuple):
-    """Probabilities of the values of query variables in each row.
+    """Probabilities of the states of query variables in each row.
 
     query : the variables. log_own : float64, shape (n_rows, n_query), log P(x_v | evidence).
     converged : of each row, for belief propagation and mean field. sampled : with a chain only.
@@ -36,76 +37,43 @@ class Answer(NamedTuple):
     sampled: Marginals | None = None
 
 
-# The columns of each variable.
-Columns = Sequence[Sequence[int]]
-# Answers one query of all rows, given the variables that are not asked for.
-Answerer = Callable[[NDArray[np.uint8], NDArray[np.int64]], Answer]
+# Answers one query of all rows of some data, given the variables that are not asked for.
+Answerer = Callable[[Dataset, NDArray[np.int64]], Answer]
 
 
 def answer_exactly(form: ExactForm, threads: int) -> Answerer:
     """Return what answers for a circuit or a tree of hidden variables."""
 
-    def answer(rows: NDArray[np.uint8], query: NDArray[np.int64]) -> Answer:
-        evidence, p = conditionals(form, without(rows, query), threads)
+    def answer(data: Dataset, query: NDArray[np.int64]) -> Answer:
+        schema = data.schema
+        evidence, p = conditionals(form, without(data.rows, query, schema), threads)
+        columns = np.concatenate([np.array(schema.columns(v), np.int64) for v in query])
+        start = np.concatenate([[0], np.cumsum(np.diff(schema.start)[query])])
+        by_state = state_probabilities(p[:, columns, 1], start, p[:, columns, 0])
+        own = of_values(by_state, schema.values(data.rows)[:, query], start, otherwise=0.0)
         with np.errstate(divide="ignore"):
-            log_own = np.log(np.where(rows[:, query], p[:, query, 1], p[:, query, 0]))
+            log_own = np.log(own)
         log_own[np.isneginf(evidence)] = -np.inf
         return Answer(query, log_own)
 
     return answer
 
 
-def answer_for_network(
-    model: Model, inference: Inference, in_groups: bool, seed: int, threads: int
-) -> Answerer:
-    """Return what answers for a network.
-
-    in_groups : whether the columns of a variable of several states are drawn together.
-    """
+def answer_for_network(model: Model, inference: Inference, seed: int, threads: int) -> Answerer:
+    """Return what answers for a network."""
     terms = terms_of(model)
-    groups = groups_sampled(model, inference) if in_groups else ()
 
-    def answer(rows: NDArray[np.uint8], query: NDArray[np.int64]) -> Answer:
-        found = marginals_of_groups(
-            terms, rows, np.sort(query), groups, inference, seed=seed, threads=threads
+    def answer(data: Dataset, query: NDArray[np.int64]) -> Answer:
+        query = np.sort(query)
+        found = conditional_marginals(
+            terms, data.rows, query, inference, seed=seed, threads=threads
         )
-        values, row_of = rows[:, found.query], found.row_of
+        log_own = found.log_own(data.schema.values(data.rows)[:, query])
         if found.approximation is not None:
-            odds = found.approximation.log_odds[row_of]
-            # From the log-odds: 1 minus a probability could be 0.
-            log_own = -np.logaddexp(0.0, np.where(values, -odds, odds))
-            return Answer(found.query, log_own, found.approximation.converged[row_of])
-        with np.errstate(divide="ignore"):
-            log_own = np.log(np.where(values, found.probability[row_of], found.complement[row_of]))
-        return Answer(found.query, log_own, sampled=None if found.batches is None else found)
+            return Answer(query, log_own, found.approximation.converged[found.row_of])
+        return Answer(query, log_own, sampled=None if found.batches is None else found)
 
     return answer
-
-
-def add_terms(
-    found: Answer, rows: NDArray[np.uint8], variables: Columns, per_row: NDArray[np.float64]
-) -> None:
-    """Add the term of each query variable to the scores of the rows; it may have several columns.
-
-    variables : the columns of each variable.
-    """
-    own = rows[:, found.query] == 1
-    place = {v: k for k, v in enumerate(found.query.tolist())}
-    for columns in variables:
-        if columns[0] in place:
-            k = [place[v] for v in columns]
-            per_row += _term(own[:, k], found.log_own[:, k])
-
-
-def _term(own: NDArray[np.bool_], log_own: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the log-probability of the value of a variable for each row.
-
-    own : which of its columns are 1. log_own : log-probability of the value of each column.
-    """
-    if own.shape[1] == 1:
-        return log_own[:, 0]
-    of_state = np.where(own, log_own, 0.0).sum(axis=1)
-    return np.where(own.sum(axis=1) == 1, of_state, -np.inf)
 
 
 def sampling_variance(marginals: Marginals, data: Dataset) -> float:
@@ -118,11 +86,14 @@ def sampling_variance(marginals: Marginals, data: Dataset) -> float:
     n_batches = marginals.batches.shape[1]
     if n_batches < 2:
         return 0.0
-    values = data.rows[:, marginals.query]
+    values = data.rows[:, marginals.columns]
     p_own = np.where(
         values, marginals.probability[marginals.row_of], marginals.complement[marginals.row_of]
     )
-    slope = np.where(values, 1.0, -1.0) / p_own * data.weight[:, None]
+    # The term of a variable of several states has the probability of its own state only.
+    width = np.diff(marginals.start)
+    of_zero = np.where(np.repeat(width, width) == 1, -1.0, 0.0)
+    slope = np.where(values, 1.0, of_zero) / p_own * data.weight[:, None]
     total = np.zeros(marginals.probability.shape)
     np.add.at(total, marginals.row_of, slope)
     per_batch = np.einsum("ebq,eq->eb", marginals.batches, total)

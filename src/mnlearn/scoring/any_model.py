@@ -14,17 +14,18 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.data.incomplete import IncompleteData
 from mnlearn.inference.annealing import Annealing, estimate_log_partition
 from mnlearn.inference.circuits.compilation import compile_network
-from mnlearn.inference.circuits.exact import flip_log_odds
-from mnlearn.inference.conditionals import conditional_log_odds
+from mnlearn.inference.circuits.exact import conditional_scores, flip_log_odds
+from mnlearn.inference.conditionals import conditional_log_odds, log_own_conditionals
 from mnlearn.inference.exact import exact_form, log_partition, log_value
 from mnlearn.inference.hidden_trees import log_conditionals
-from mnlearn.inference.marginals import MAX_ENUMERATED, conditional_log_likelihood
+from mnlearn.inference.marginals import conditional_log_likelihood
+from mnlearn.inference.sampling import is_enumerable, rows_of_states
 from mnlearn.inference.score import Groups, Score, check_groups, check_variables, score_of
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import finite, terms_of
 from mnlearn.inference.variational import bethe_log_partition, bound_log_partition
 from mnlearn.kernels.likelihood.stored_columns import sum_log_probabilities
-from mnlearn.kernels.trees import tree_log_odds
+from mnlearn.kernels.trees import tree_leaves
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.feature_tree import FeatureTree
@@ -35,45 +36,38 @@ from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.threads import map_ranges
 from mnlearn.scoring.answers import (
-    Columns,
-    add_terms,
     answer_exactly,
     answer_for_network,
     sampling_variance,
     without,
 )
+from mnlearn.variables.schema import NO_STATE
 
 # Number of rows that are evaluated together, which bounds the memory.
 _ROWS = 1000
 
 
-def pll(model: Model, data: Dataset, threads: int = 1, variables: Columns | None = None) -> Score:
+def pll(model: Model, data: Dataset, threads: int = 1) -> Score:
     """Return the log-pseudo-likelihood: the sum over variables of log P(x_v | all others).
 
     Parameters
     ----------
     model : Model
-        Any kind of model. A dependency network has a distribution of each column only; its score is
-        always the sum over columns.
+        Any kind of model.
     data : Dataset
         The examples.
     threads : int
         Number of threads.
-    variables : sequence of sequence of int, optional
-        The columns of each variable, if some have several. Default: each column is a variable.
-
-    Raises
-    ------
-    InputError
-        A variable of a network has more than 20 columns.
     """
-    if variables is not None and model.has_joint:
-        return cll(model, data, variables, threads)
     check_variables(model, data)
-    if isinstance(model, HiddenTree) and ((model.emission <= 0) | (model.emission >= 1)).any():
-        # What is impossible cannot be divided out of the posterior of all variables.
+    if isinstance(model, HiddenTree) and _divides_badly(model):
         return cll(model, data, [[v] for v in range(data.n_vars)], threads)
     return score_of(_log_pseudo_likelihood(model, data, threads), data)
+
+
+def _divides_badly(tree: HiddenTree) -> bool:
+    """Tell whether something is impossible, which a posterior cannot be divided by."""
+    return bool(((tree.emission <= 0) | (tree.emission >= 1)).any())
 
 
 def _log_pseudo_likelihood(model: Model, data: Dataset, threads: int) -> NDArray[np.float64]:
@@ -86,26 +80,44 @@ def _log_pseudo_likelihood(model: Model, data: Dataset, threads: int) -> NDArray
     if isinstance(model, FeatureTree | JunctionTree):
         return _by_flips(model, data)
     if isinstance(model, ArithmeticCircuit) and model.features is None:
-        odds = flip_log_odds(model, data.rows, threads)
-        # A row and its neighbour that are both impossible: the row has the score of any such row.
-        odds[np.isnan(odds)] = -np.inf
-        return np.asarray(-np.logaddexp(0.0, -odds).sum(axis=1))
-    per_row = np.empty(data.n_rows)
-    sum_log_probabilities(conditional_log_odds(model, data, threads), data.rows, per_row)
-    return per_row
+        return _by_derivatives(model, data, threads)
+    scores = conditional_log_odds(model, data, threads)
+    if data.schema.is_binary:
+        per_row = np.empty(data.n_rows)
+        sum_log_probabilities(scores, data.rows, per_row)
+        return per_row
+    return np.asarray(log_own_conditionals(scores, data).sum(axis=1))
+
+
+def _by_derivatives(circuit: ArithmeticCircuit, data: Dataset, threads: int) -> NDArray[np.float64]:
+    """Find the values of a row with each variable changed by the derivatives of a circuit."""
+    if data.schema.is_binary:
+        odds = flip_log_odds(circuit, data.rows, threads)
+        log_own = -np.logaddexp(0.0, -np.where(np.isnan(odds), -np.inf, odds))
+    else:
+        scores = conditional_scores(circuit, data.rows, threads)
+        with np.errstate(invalid="ignore"):
+            log_own = log_own_conditionals(scores, data)
+        # A row and its neighbours that are all impossible: it has the score of any such row.
+        log_own[np.isnan(log_own)] = -np.inf
+    return np.asarray(log_own.sum(axis=1))
 
 
 def _by_flips(tree: FeatureTree | JunctionTree, data: Dataset) -> NDArray[np.float64]:
-    """Evaluate each row once for each variable with its other value.
+    """Evaluate each row once for each variable and each of its other states.
 
     A row takes the nodes that it satisfies, and the circuit would take all nodes.
     """
     own = tree.log_likelihood(data.rows)
+    values = data.schema.values(data.rows)
     per_row, rows = np.zeros(data.n_rows), data.rows.copy()
-    for v in range(data.n_vars):
-        rows[:, v] ^= 1
-        other = tree.log_likelihood(rows)
-        rows[:, v] ^= 1
+    for v, variable in enumerate(data.schema):
+        columns, other = list(data.schema.columns(v)), np.full(data.n_rows, -np.inf)
+        for shift in range(1, variable.arity):
+            state = (values[:, v].astype(np.int64) + shift) % variable.arity
+            rows[:, columns] = rows_of_states(state[:, None], np.array([0, len(columns)]))
+            other = np.logaddexp(other, tree.log_likelihood(rows))
+        rows[:, columns] = data.rows[:, columns]
         per_row -= np.where(np.isneginf(own), np.inf, np.logaddexp(0.0, other - own))
     return per_row
 
@@ -118,7 +130,6 @@ def cmll(
     *,
     seed: int,
     threads: int = 1,
-    variables: Columns | None = None,
 ) -> Score:
     """Return the conditional marginal log-likelihood.
 
@@ -132,17 +143,13 @@ def cmll(
     data : Dataset
         The examples.
     groups : sequence of sequence of int
-        Disjoint groups of columns, with all columns of a variable or none.
+        Disjoint groups of variables.
     inference : Inference
         How marginals are computed; no effect on circuits and trees, whose marginals are exact.
     seed : int
         Seed of the samplers.
     threads : int
         Number of threads.
-    variables : sequence of sequence of int, optional
-        The columns of each variable, if some have several. The term of such a variable is the
-        log-probability of the column that is 1; it is minus infinity for an example where not
-        exactly one of them is. The error due to sampling is then not estimated: it is NaN.
 
     References
     ----------
@@ -150,23 +157,19 @@ def cmll(
     """
     check_variables(model, data)
     check_groups(groups, data.n_vars)
-    is_sampled = not model.is_exact and inference.method in ("gibbs", "mcsat")
     if model.is_exact:
         answer = answer_exactly(exact_form(model), threads)
     else:
-        answer = answer_for_network(model, inference, variables is not None, seed, threads)
+        answer = answer_for_network(model, inference, seed, threads)
     per_row = np.zeros(data.n_rows)
-    variance = np.nan if is_sampled and variables is not None else 0.0
+    variance = 0.0
     converged: list[float] = []
     for group in groups:
-        found = answer(data.rows, np.array(group, np.int64))
-        if variables is None:
-            per_row += found.log_own.sum(axis=1)
-        else:
-            add_terms(found, data.rows, variables, per_row)
+        found = answer(data, np.array(group, np.int64))
+        per_row += found.log_own.sum(axis=1)
         if found.converged is not None:
             converged.append(float(data.weight @ found.converged / data.n_examples))
-        if found.sampled is not None and variables is None:
+        if found.sampled is not None:
             variance += sampling_variance(found.sampled, data)
     score = score_of(per_row, data, float(np.sqrt(variance)) / data.n_examples)
     return replace(score, converged=float(np.mean(converged))) if converged else score
@@ -181,7 +184,8 @@ def cll(model: Model, data: Dataset, groups: Groups, threads: int = 1) -> Score:
     Raises
     ------
     InputError
-        The model has no joint distribution, or a group of a network has more than 20 variables.
+        The model has no joint distribution, or a group of a network has more than 2^20 joint
+        states.
     """
     check_variables(model, data)
     check_groups(groups, data.n_vars)
@@ -196,20 +200,20 @@ def cll(model: Model, data: Dataset, groups: Groups, threads: int = 1) -> Score:
     possible = np.isfinite(own)
     per_row = np.where(possible, 0.0, -np.inf)
     for group in groups:
-        evidence = log_value(form, without(data.rows, group), threads)
+        evidence = log_value(form, without(data.rows, np.array(group), data.schema), threads)
         per_row[possible] += own[possible] - evidence[possible]
     return score_of(per_row, data)
 
 
 def has_exact_likelihood(model: Model) -> bool:
     """Tell whether `ll` is exact and cheap for a model."""
-    return model.has_exact_likelihood or (model.has_joint and model.n_vars <= MAX_ENUMERATED)
+    return model.has_exact_likelihood or (model.has_joint and is_enumerable(model))
 
 
 def ll(model: Model, data: Dataset, threads: int = 1) -> Score:
     """Return the exact log-likelihood: of a circuit, from CPDs, or by enumeration of 2^20 states.
 
-    Markov networks of more than 20 variables are compiled into a circuit.
+    Markov networks of more joint states are compiled into a circuit.
 
     Raises
     ------
@@ -222,7 +226,7 @@ def ll(model: Model, data: Dataset, threads: int = 1) -> Score:
     if isinstance(model, BayesianNetwork):
         return score_of(_sum_of_cpds(model, data, threads), data)
     _refuse_without_joint(model, "ll")
-    if isinstance(model, MarkovNetwork) and model.n_vars <= MAX_ENUMERATED:
+    if isinstance(model, MarkovNetwork) and is_enumerable(model):
         every = np.arange(data.n_vars)
         per_row = conditional_log_likelihood(terms_of(model), data.rows, every, threads)
         return score_of(per_row, data)
@@ -255,17 +259,18 @@ def marginal_ll(model: Model, data: IncompleteData, threads: int = 1) -> Score:
 
 def _sum_of_cpds(network: BayesianNetwork, data: Dataset, threads: int) -> NDArray[np.float64]:
     """Return the sum over variables of log P(x_v | parents) for each row."""
-    trees = network.trees
+    trees, schema = network.trees, data.schema
     per_row = np.empty(data.n_rows)
 
     def fill(first: int, last: int) -> None:
         for begin in range(first, last, _ROWS):
             rows = data.rows[begin : min(begin + _ROWS, last)]
-            log_p = np.empty((2, *rows.shape))
-            for x in (0, 1):
-                leaf = np.ascontiguousarray(trees.log_prob[:, x])
-                tree_log_odds(rows, trees.start, trees.split_var, trees.child, leaf, log_p[x])
-            per_row[begin : begin + len(rows)] = np.where(rows, log_p[1], log_p[0]).sum(axis=1)
+            leaf = np.empty((len(rows), len(schema)), np.int64)
+            tree_leaves(rows, trees.start, trees.split_var, trees.child, leaf)
+            values = schema.values(rows)
+            known = values != NO_STATE
+            log_p = trees.log_prob[leaf, np.where(known, values, 0)]
+            per_row[begin : begin + len(rows)] = np.where(known, log_p, -np.inf).sum(axis=1)
 
     map_ranges(fill, data.n_rows, threads)
     return per_row

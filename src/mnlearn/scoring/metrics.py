@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from mnlearn.inference.score import Groups, Score
     from mnlearn.inference.settings import Inference
     from mnlearn.models.model import Model
-    from mnlearn.scoring.answers import Columns
 
 
 @dataclass(frozen=True)
@@ -27,8 +26,6 @@ class Request:
     ----------
     groups : sequence of sequence of int
         The query groups.
-    variables : sequence of sequence of int, optional
-        The columns of each variable, if some variables have several.
     inference : Inference or Annealing, optional
         How marginals or the partition function are computed. Default: exactly.
     seed : int
@@ -38,7 +35,6 @@ class Request:
     """
 
     groups: "Groups" = ()
-    variables: "Columns | None" = None
     inference: "Inference | Annealing | None" = None
     seed: int = 0
     threads: int = 1
@@ -61,8 +57,6 @@ class Metric:
         Returns the `Score` of a model on data for a `Request`.
     by_group : bool
         Whether it reads query groups.
-    by_variable : bool
-        Whether a variable of several columns counts once, so that the columns have to be known.
     methods : tuple of str
         The methods of inference that it may use, the usual one first; empty if it uses none.
     sum_out : callable, optional
@@ -77,7 +71,6 @@ class Metric:
     text: str
     measure: "Callable[[Model, Dataset, Request], Score]"
     by_group: bool = False
-    by_variable: bool = True
     methods: tuple[str, ...] = ()
     sum_out: "Callable[[Model, Any, int], Score] | None" = None
     in_records: "Callable[[Model], bool]" = lambda model: True
@@ -90,7 +83,7 @@ class Metric:
 def _pll(model: "Model", data: "Dataset", request: Request) -> "Score":
     from mnlearn.scoring.any_model import pll
 
-    return pll(model, data, request.threads, request.variables)
+    return pll(model, data, request.threads)
 
 
 def _cmll(model: "Model", data: "Dataset", request: Request) -> "Score":
@@ -106,7 +99,6 @@ def _cmll(model: "Model", data: "Dataset", request: Request) -> "Score":
         inference,
         seed=request.seed,
         threads=request.threads,
-        variables=request.variables,
     )
 
 
@@ -186,7 +178,6 @@ METRICS = (
         "partition function, so it is exact only for small networks and for models with exact "
         "inference, such as circuits and trees.",
         measure=_ll,
-        by_variable=False,
         methods=PARTITION_METHODS,
         sum_out=_marginal_ll,
         in_records=_has_exact_likelihood,

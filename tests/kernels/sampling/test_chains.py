@@ -113,7 +113,7 @@ def test_a_chain_of_64_variables():
 
 @pytest.mark.parametrize(("n_samples", "n_batches"), [(7, 3), (6, 3), (3, 3), (8, 5), (4, 1)])
 def test_batches_differ_by_one_sweep_at_most(n_samples, n_batches):
-    ends = gibbs._batch_ends(n_samples, n_batches)
+    ends = gibbs.batch_ends(n_samples, n_batches)
     assert_array_equal(ends, np.cumsum(lengths_of_batches(n_samples, n_batches)))
 
 

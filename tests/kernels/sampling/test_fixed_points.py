@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from made_terms import Term, arrays, holds, log_odds, log_potential, numbered_states, random_terms
+from made_terms import (
+    Term,
+    arrays,
+    holds,
+    log_odds,
+    log_potential,
+    numbered_states,
+    random_terms,
+    single_blocks,
+)
 from mnlearn.kernels.sampling import belief_propagation
 from mnlearn.kernels.sampling.belief_propagation import PropagationPlan, propagate_beliefs
 from mnlearn.kernels.sampling.mean_field import fit_mean_field
@@ -49,7 +58,7 @@ def test_iterations_of_belief_propagation(seed, parallel):
     for n_iterations in (0, 1, 3):
         plan = PropagationPlan(n_iterations, 0.0, damping, parallel)
         odds, report = np.full((n_rows, n), np.nan), np.full((n_rows, 3), np.nan)
-        propagate_beliefs(arrays(terms), evidence, plan, 1, n_rows, odds, report)
+        propagate_beliefs(arrays(terms), evidence, single_blocks(n), plan, 1, n_rows, odds, report)
         assert np.isnan(odds[0]).all()
         for i in range(1, n_rows):
             left = [t for t in terms if holds(t.known, evidence[i]) and t.weight != 0.0]
@@ -74,13 +83,17 @@ def test_iterations_end_at_the_tolerance():
     for n_iterations in range(1, 12):
         for parallel in (True, False):
             plan = PropagationPlan(n_iterations, 0.0, 0.2, parallel)
-            propagate_beliefs(arrays(terms), nothing, plan, 0, 1, odds, report)
+            propagate_beliefs(
+                arrays(terms), nothing, single_blocks(odds.shape[1]), plan, 0, 1, odds, report
+            )
             changes.append((parallel, report[0, 1]))
     for parallel in (True, False):
         own = [change for p, change in changes if p == parallel]
         tolerance = own[5]
         plan = PropagationPlan(100, tolerance, 0.2, parallel)
-        propagate_beliefs(arrays(terms), nothing, plan, 0, 1, odds, report)
+        propagate_beliefs(
+            arrays(terms), nothing, single_blocks(odds.shape[1]), plan, 0, 1, odds, report
+        )
         assert report[0, 0] == 1 + next(k for k, change in enumerate(own) if change <= tolerance)
 
 
@@ -91,7 +104,7 @@ def test_factors_of_one_run_share_no_variable(n_terms, n_query):
     terms[0] = terms[0]._replace(known=[], weight=0.5)
     evidence = np.array([1, 0], np.uint8)
     run = np.full(n_terms, 99)
-    n_runs = belief_propagation._find_runs(arrays(terms), evidence, n_query, run)
+    n_runs = belief_propagation._find_runs(arrays(terms), evidence, single_blocks(n_query), run)
     runs, expected = [], []
     for t in terms:
         own = {v for v, _ in t.asked}
@@ -118,7 +131,7 @@ def test_factors_take_the_place_of_those_of_other_evidence():
         part[:] = 77
     factors.constants[:] = np.nan
     n_runs = belief_propagation._collect_factors(
-        arrays(terms), np.array([1, 0], np.uint8), 5, factors
+        arrays(terms), np.array([1, 0], np.uint8), single_blocks(5), factors
     )
     n = factors.run_start[n_runs]
     assert sorted(factors.term[:n]) == [
@@ -146,7 +159,7 @@ def test_runs_of_thousands_of_factors_of_one_variable():
     ]
     run = np.full(len(terms), -9)
     nothing = np.empty(0, np.uint8)
-    n_runs = belief_propagation._find_runs(arrays(terms), nothing, 3, run)
+    n_runs = belief_propagation._find_runs(arrays(terms), nothing, single_blocks(3), run)
     assert run.tolist() == [*range(4099), 0, 4099, 1, 4100, 2]
     assert n_runs == 4101
 
@@ -182,7 +195,9 @@ def test_iterations_of_mean_field(owned, n_iterations):
     terms = random_terms(rng, n, 4, 14, owned=owned)
     evidence = rng.integers(0, 2, (n_rows, 4)).astype(np.uint8)
     odds, report = np.full((n_rows, n), np.nan), np.full((n_rows, 3), np.nan)
-    fit_mean_field(arrays(terms), evidence, n_iterations, 0.0, 1, n_rows, odds, report)
+    fit_mean_field(
+        arrays(terms), evidence, single_blocks(n), n_iterations, 0.0, 1, n_rows, odds, report
+    )
     assert np.isnan(odds[0]).all()
     for i in (1, 2, 64, 65):
         found, change, bound = mean_field(terms, evidence[i], n, n_iterations)
@@ -198,10 +213,12 @@ def test_mean_field_ends_at_the_tolerance():
     nothing = np.empty((1, 0), np.uint8)
     odds, report = np.empty((1, 2)), np.empty((1, 3))
     changes = [mean_field(terms, (), 2, k)[1] for k in range(1, 9)]
-    fit_mean_field(arrays(terms), nothing, 100, changes[3] * (1 + 1e-9), 0, 1, odds, report)
+    fit_mean_field(
+        arrays(terms), nothing, single_blocks(2), 100, changes[3] * (1 + 1e-9), 0, 1, odds, report
+    )
     assert report[0, 0] == 4
     # Certain variables have no entropy, and the bound is a number.
     terms = [Term([], [(0, 1)], 800.0), Term([], [(1, 0)], 800.0), Term([], [(0, 1), (1, 0)], 2.0)]
-    fit_mean_field(arrays(terms), nothing, 5, 0.0, 0, 1, odds, report)
+    fit_mean_field(arrays(terms), nothing, single_blocks(2), 5, 0.0, 0, 1, odds, report)
     assert report[0, 2] == pytest.approx(1602.0)
     assert odds[0].tolist() == [802.0, -802.0]

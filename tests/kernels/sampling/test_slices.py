@@ -151,14 +151,14 @@ def test_constraints_of_a_state(seed):
     made = MadeSlice(seed)
     fixed, kept = np.ones(made.n, bool), np.full(made.n_left, -1)
     stream = Stream(seed)
-    n_kept, state = mcsat._slice(
+    n_kept, state = mcsat.draw_constraints(
         made.single, made.left, made.keep, made.x, stream.state, fixed, kept
     )
     expected, clauses = slice_by_definition(made.single, made.terms, made.x, stream)
     assert_array_equal(fixed, expected)
     assert kept[:n_kept].tolist() == clauses
     assert word(state) == stream.state
-    n_open = mcsat._propagate_units(made.left, kept[:n_kept], made.x, fixed)
+    n_open = mcsat.propagate_units(made.left, kept[:n_kept], made.x, fixed)
     still = propagated(made.terms, clauses, made.x, expected)
     assert_array_equal(fixed, expected)
     assert kept[:n_open].tolist() == still
@@ -177,7 +177,7 @@ def test_forced_values_force_others():
     ):
         found = np.arange(5) == 0
         kept = np.arange(n_left)
-        n_open = mcsat._propagate_units(left, kept, np.array(x, np.uint8), found)
+        n_open = mcsat.propagate_units(left, kept, np.array(x, np.uint8), found)
         assert np.flatnonzero(found).tolist() == fixed
         assert kept[:n_open].tolist() == still
 

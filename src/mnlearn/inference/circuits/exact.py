@@ -1,5 +1,7 @@
 """Exact inference in circuits: values, marginals, most probable states, samples, conditioning."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -314,14 +316,11 @@ def flip_log_odds(
 ) -> NDArray[np.float64]:
     """Return the log of (value of the row) / (value of the row with X_v flipped), for each v.
 
-    One pass up and one down the circuit yield all variables of a row: the value with X_v flipped is
-    the derivative of the circuit by the literal that the row rules out (Darwiche 2003, Section 4).
-
     Parameters
     ----------
     circuit : ArithmeticCircuit
-        The circuit.
-    rows : ndarray of uint8, shape (n_rows, n_columns)
+        The circuit, of variables of two states.
+    rows : ndarray of uint8, shape (n_rows, n_vars)
         Examples without unknown values.
     threads : int
         Number of threads; the result does not depend on it.
@@ -332,20 +331,72 @@ def flip_log_odds(
         NaN where both values are 0.
     """
     out = np.empty(rows.shape)
+    every = np.arange(circuit.n_vars)
+
+    def visit(begin: int, own: NDArray[np.float64], log_value: NDArray[np.float64]) -> None:
+        lanes = np.arange(len(own))[:, None]
+        flipped = log_value[every, 1 - rows[begin : begin + len(own)], lanes]
+        with np.errstate(invalid="ignore"):
+            out[begin : begin + len(own)] = own[:, None] - flipped
+
+    _visit_changed(circuit, rows, visit, threads)
+    return out
+
+
+def conditional_scores(
+    circuit: ArithmeticCircuit, rows: NDArray[np.uint8], threads: int = 1
+) -> NDArray[np.float64]:
+    """Return log-odds of variables of two states and scores of other states, given all others.
+
+    Parameters
+    ----------
+    circuit, rows, threads
+        See `flip_log_odds`; of variables of any number of states.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows, n_columns)
+        The score of a state is the log-value of the row with the variable in that state. NaN where
+        both values of a variable of two states are 0.
+    """
+    out = np.empty(rows.shape)
+    width = np.diff(circuit.schema.start)
+    single = np.repeat(width == 1, width)
+
+    def visit(begin: int, own: NDArray[np.float64], log_value: NDArray[np.float64]) -> None:
+        zero, one = log_value[:, 0], log_value[:, 1]
+        with np.errstate(invalid="ignore"):
+            scores = np.where(single[:, None], one - zero, one)
+        out[begin : begin + len(own)] = scores.T[: len(own)]
+
+    _visit_changed(circuit, rows, visit, threads)
+    return out
+
+
+def _visit_changed(
+    circuit: ArithmeticCircuit,
+    rows: NDArray[np.uint8],
+    visit: Callable[[int, NDArray[np.float64], NDArray[np.float64]], None],
+    threads: int,
+) -> None:
+    """Call `visit` for some rows at a time with their values where one variable is changed.
+
+    One pass up and one down the circuit yield all variables of a row: the value with X_v in another
+    state is the derivative of the circuit by the leaf of that state (Darwiche 2003, Section 4).
+
+    visit : takes the first of the rows, their log-values, and those with each leaf in the place of
+        the other leaves of its variable, float64 of shape (n_columns, 2, LANES).
+    """
     arrays = (circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves)
-    other = 2 * np.arange(circuit.n_columns)
+    n_literals = 2 * circuit.n_columns
 
     def fill(first: int, last: int) -> None:
         batch, scratch = LogSpace(circuit, circuit.weight), np.empty((3, LANES))
         derivatives = np.empty((circuit.n_nodes, LANES))
         for begin in range(first, last, LANES):
-            some = rows[begin : min(begin + LANES, last)]
-            own = batch.values(some)
+            own = batch.values(rows[begin : min(begin + LANES, last)])
             log_derivatives(*arrays, batch.all_values, derivatives, scratch)
-            flipped = derivatives[other + 1 - some, np.arange(len(some))[:, None]]
-            flipped = np.where(flipped < LOG_ZERO / 2, -np.inf, flipped)
-            with np.errstate(invalid="ignore"):
-                out[begin : begin + len(some)] = own[:, None] - flipped
+            found = derivatives[:n_literals].reshape(-1, 2, LANES)
+            visit(begin, own, np.where(found < LOG_ZERO / 2, -np.inf, found))
 
     map_ranges(fill, len(rows), threads)
-    return out

@@ -4,6 +4,7 @@ import numpy as np
 
 from mnlearn.kernels.arithmetic.splitmix import chain_seed, fill_logistic
 from mnlearn.kernels.jit import copy_into, kernel
+from mnlearn.kernels.sampling.blocks import set_board, sweep_blocks
 from mnlearn.kernels.sampling.chains import index_terms, update_terms
 from mnlearn.kernels.sampling.conditioning import condition, holding_terms, room_for
 from mnlearn.kernels.sampling.effects import add_effects, collapse_pairs, flip_effects
@@ -74,4 +75,44 @@ def _run_steps(left, n_left, effect, x, log_odds, start_odds, model, n_steps, st
                 x[v] = drawn
                 flip_effects(effect, v, drawn, log_odds)
                 update_terms(v, x, left, by_literal, violated, log_odds, stale)
+    return total
+
+
+@kernel
+def anneal_blocks(terms, blocks, log_p, state, energy, n_steps, seed, first, last, log_weight):
+    """Do as `anneal` for variables of several states; see `blocks`.
+
+    log_p : float64, (n_columns,), the log-probability of each state at the start, and of single
+        columns their log-odds. state : uint8, (n_chains, n_blocks), the numbers of states.
+    """
+    n = len(blocks.block_of)
+    left = room_for(terms)
+    nothing = np.empty((1, 0), np.uint8)
+    log_odds, effect = np.zeros(n), np.empty((n, n))
+    n_left = condition(terms, holding_terms(terms, nothing)[1], log_odds, left)
+    n_left = collapse_pairs(left, n_left, log_odds, effect)
+    for i in range(first, last):
+        stream = chain_seed(seed + np.uint64(i), nothing[0])
+        board = set_board(state[i].astype(np.int64), blocks, log_odds, effect, left, n_left)
+        model = energy[i]
+        log_weight[i] = 0.0
+        for k in range(1, n_steps + 1):
+            log_weight[i] += (model - _log_start(blocks, log_p, board.state)) / n_steps
+            if k < n_steps:
+                share = k / n_steps
+                board.stale[:] = True
+                stream, rise = sweep_blocks(stream, blocks, board, share, (1.0 - share) * log_p)
+                model += rise
+
+
+@kernel
+def _log_start(blocks, log_p, state):
+    """Return the unnormalised log-probability of a state at the start."""
+    total = 0.0
+    for b in range(len(state)):
+        first = blocks.start[b]
+        if blocks.start[b + 1] - first > 1:
+            total += log_p[first + state[b]]
+        elif state[b]:
+            total += log_p[first]
     return total

@@ -182,7 +182,7 @@ def sample_marginals(terms, evidence, base, seed, plan, first, last, out):
     n_query = len(base)
     burn_in, n_samples, n_batches, table_share, scan_limit = plan
     left = room_for(terms)
-    batch_end = _batch_ends(n_samples, n_batches)
+    batch_end = batch_ends(n_samples, n_batches)
     n_updates = n_query * (burn_in + n_samples)
     log_odds = np.empty(n_query)
     effect = np.empty((n_query, n_query))
@@ -206,7 +206,7 @@ def sample_marginals(terms, evidence, base, seed, plan, first, last, out):
 
 
 @kernel
-def _batch_ends(n_samples, n_batches):
+def batch_ends(n_samples, n_batches):
     """Return the number of counted sweeps at the end of each batch, int64, (n_batches,)."""
     batch_end = np.empty(n_batches, np.int64)
     for b in range(n_batches):

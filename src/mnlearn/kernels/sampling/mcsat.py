@@ -76,7 +76,7 @@ def draw_satisfying(left, kept, fixed, room, stream, x, total):
         the value 1 from which each variable is drawn is added.
     """
     n_query = len(x)
-    _index_clauses(left, kept, fixed, room)
+    index_clauses(left, kept, fixed, room)
     clause_start, _, place, block, allowed = room
     for v in range(n_query):
         place[v] = _FIXED if fixed[v] else _WAITING
@@ -101,7 +101,7 @@ def draw_satisfying(left, kept, fixed, room, stream, x, total):
 
 
 @kernel
-def _index_clauses(left, kept, fixed, room):
+def index_clauses(left, kept, fixed, room):
     """Fill in the clauses of each variable that is not fixed."""
     start, var = left.start, left.var
     clause_start, clause = room.clause_start, room.clause
@@ -260,8 +260,8 @@ def _run_chain(single, left, n_left, x, stream, plan, out):
         n_samples = plan.burn_in if b < 0 else size + (b < longer)
         total[:] = 0.0
         for _ in range(n_samples):
-            n_kept, stream = _slice(single, left, keep, x, stream, fixed, kept)
-            n_kept = _propagate_units(left, kept[:n_kept], x, fixed)
+            n_kept, stream = draw_constraints(single, left, keep, x, stream, fixed, kept)
+            n_kept = propagate_units(left, kept[:n_kept], x, fixed)
             stream = draw_satisfying(left, kept[:n_kept], fixed, room, stream, x, total)
         if b >= 0:
             store_means(total, n_samples, out[b])
@@ -284,7 +284,7 @@ def _first_state(log_odds, left, n_left, stream, n_sweeps):
 
 
 @kernel
-def _slice(single, left, keep, x, stream, fixed, kept):
+def draw_constraints(single, left, keep, x, stream, fixed, kept):
     """Draw the constraints that state `x` meets; return the number of clauses, and the stream.
 
     single : float64, (n_query,), weights of the value 1 of single variables.
@@ -316,7 +316,7 @@ def _slice(single, left, keep, x, stream, fixed, kept):
 
 
 @kernel
-def _propagate_units(left, kept, x, fixed):
+def propagate_units(left, kept, x, fixed):
     """Fix the variables that the clauses force; return how many clauses still constrain.
 
     State `x` meets all clauses. A clause with one variable that is not fixed, and no other literal

@@ -1,13 +1,15 @@
 """Mean field: independent query variables that fit a log-linear model, given evidence.
 
-Each variable's log-odds are set to their expectation under the distributions of the others. The
-expectation of a conjunction is the product of the probabilities of its literals.
+Each variable's log-odds are set to their expectation under the distributions of the others, and so
+are the scores of the states of a variable of several. The expectation of a conjunction is the
+product of the probabilities of its literals.
 """
 
 import numpy as np
 
 from mnlearn.kernels.arithmetic.logistic import sigmoid
 from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.sampling.blocks import fill_scores, fill_softmax
 from mnlearn.kernels.sampling.conditioning import (
     BATCH,
     SYMMETRIC,
@@ -19,21 +21,24 @@ from mnlearn.kernels.sampling.conditioning import (
 
 
 @kernel
-def fit_mean_field(terms, evidence, max_iterations, tolerance, first, last, log_odds, report):
+def fit_mean_field(
+    terms, evidence, blocks, max_iterations, tolerance, first, last, log_odds, report
+):
     """Fill in the log-odds of all query variables for the evidence rows `first` to `last`.
 
-    The variables start at probability 1/2 and are updated in order, each from the newest values of
-    the others.
+    The variables start at equal probabilities and are updated in order, each from the newest values
+    of the others.
 
-    terms : QueryTerms, symmetric or owned. evidence : uint8, (n_evidence, n_evidence_vars).
-    tolerance : largest change of log-odds in an iteration that ends the updates.
-    log_odds : float64, (n_evidence, n_query), overwritten. report : float64, (n_evidence, 3),
-        overwritten: the iterations, the largest change in the last one, and the lower bound of
-        log Z of the query variables, which means nothing if terms are owned.
+    terms : QueryTerms, symmetric or owned. evidence : uint8, (n_evidence, n_evidence_indicators).
+    blocks : Blocks. tolerance : largest change of log-odds in an iteration that ends the updates.
+    log_odds : float64, (n_evidence, n_columns), overwritten; of states of variables of several, the
+        log-probabilities. report : float64, (n_evidence, 3), overwritten: the iterations, the
+        largest change in the last one, and the lower bound of log Z of the query variables, which
+        means nothing if terms are owned.
     """
-    n_query = log_odds.shape[1]
+    n_query = len(blocks.block_of)
     left = room_for(terms)
-    base = np.empty(n_query)
+    base, odds = np.empty(n_query), np.empty(n_query)
     q = np.empty((n_query, 2))
     for i in range(first, last):
         j = (i - first) % BATCH
@@ -42,22 +47,88 @@ def fit_mean_field(terms, evidence, max_iterations, tolerance, first, last, log_
         base[:] = 0.0
         holding = held[start[j] : start[j + 1]]
         n_left = condition(terms, holding, base, left)
-        entry_start, term, literal = entries_by_variable(left, n_left, n_query)
-        q[:] = 0.5
-        log_odds[i] = 0.0
+        entries = entries_by_variable(left, n_left, n_query)
+        _start_evenly(blocks, q, log_odds[i])
         change = np.inf
         iteration = 0
         while iteration < max_iterations and change > tolerance:
             change = 0.0
-            for v in range(n_query):
-                odds = base[v]
-                for e in range(entry_start[v], entry_start[v + 1]):
-                    odds += _expected_effect(left, term[e], literal[e], q)
-                change = max(change, abs(odds - log_odds[i, v]))
-                log_odds[i, v], q[v, 1], q[v, 0] = odds, sigmoid(odds), sigmoid(-odds)
+            for b in range(len(blocks.start) - 1):
+                v = blocks.start[b]
+                if blocks.start[b + 1] - v == 1:
+                    new = _expected_odds(v, base, left, entries, q)
+                    change = max(change, abs(new - log_odds[i, v]))
+                    log_odds[i, v], q[v, 1], q[v, 0] = new, sigmoid(new), sigmoid(-new)
+                else:
+                    own = _fit_block(b, blocks, base, left, entries, odds, q, log_odds[i])
+                    change = max(change, own)
             iteration += 1
         report[i, 0], report[i, 1] = iteration, change
-        report[i, 2] = _constant(terms, holding) + _lower_bound(left, n_left, base, log_odds[i], q)
+        bound = _lower_bound(left, n_left, blocks, base, log_odds[i], q)
+        report[i, 2] = _constant(terms, holding) + bound
+
+
+@kernel
+def _start_evenly(blocks, q, log_odds):
+    """Give the states of each variable equal probabilities."""
+    q[:] = 0.5
+    log_odds[:] = 0.0
+    for b in range(len(blocks.start) - 1):
+        first, last = blocks.start[b], blocks.start[b + 1]
+        if last - first > 1:
+            log_odds[first:last] = -np.log(last - first)
+            _fill_indicators(b, blocks, np.full(last - first, 1.0 / (last - first)), q)
+
+
+@kernel
+def _fill_indicators(b, blocks, p, q):
+    """Write the probabilities of the indicators of block b, from those of its states, to `q`."""
+    first, n_columns = blocks.start[b], blocks.start[-1]
+    for a in range(len(p)):
+        q[first + a, 1] = p[a]
+        # The sum of the others where 1 minus a probability near 1 would have no digits.
+        q[first + a, 0] = 1.0 - p[a] if p[a] < 0.5 else p[:a].sum() + p[a + 1 :].sum()
+    for s in range(blocks.set_start[b], blocks.set_start[b + 1]):
+        inside, outside = 0.0, 0.0
+        for a in range(len(p)):
+            if blocks.member[s, a]:
+                inside += p[a]
+            else:
+                outside += p[a]
+        q[n_columns + s, 1], q[n_columns + s, 0] = inside, outside
+
+
+@kernel
+def _fit_block(b, blocks, base, left, entries, odds, q, log_p):
+    """Update a variable of several states; return the largest change of a log-probability.
+
+    odds : float64, (n_indicators,), scratch. log_p : float64, (n_columns,), written for block b.
+    """
+    first, last, n_columns = blocks.start[b], blocks.start[b + 1], blocks.start[-1]
+    for c in range(first, last):
+        odds[c] = _expected_odds(c, base, left, entries, q)
+    for s in range(n_columns + blocks.set_start[b], n_columns + blocks.set_start[b + 1]):
+        odds[s] = _expected_odds(s, base, left, entries, q)
+    score, p = np.empty(n_columns), np.empty(last - first)
+    fill_scores(b, blocks, odds, score)
+    log_total = fill_softmax(score[first:last], p)
+    change = 0.0
+    for c in range(first, last):
+        new = score[c] - log_total
+        change = max(change, abs(new - log_p[c]))
+        log_p[c] = new
+    _fill_indicators(b, blocks, p, q)
+    return change
+
+
+@kernel
+def _expected_odds(v, base, left, entries, q):
+    """Return the expected log-odds of an indicator."""
+    start, term, literal = entries
+    odds = base[v]
+    for e in range(start[v], start[v + 1]):
+        odds += _expected_effect(left, term[e], literal[e], q)
+    return odds
 
 
 @kernel
@@ -89,15 +160,21 @@ def _constant(terms, holding):
 
 
 @kernel
-def _lower_bound(left, n_left, base, log_odds, q):
+def _lower_bound(left, n_left, blocks, base, log_odds, q):
     """Return the expected log-potential plus the entropy of independent variables."""
     start, var, value, weight = left.start, left.var, left.value, left.weight
     total = 0.0
     for v in range(len(base)):
-        # The entropy is log(1 + exp(odds)) - q odds, written for odds of either sign.
-        size = abs(log_odds[v])
-        unlikely = min(q[v, 0], q[v, 1])
-        total += base[v] * q[v, 1] + np.log1p(np.exp(-size)) + unlikely * size
+        b = blocks.block_of[v]
+        if blocks.start[b + 1] - blocks.start[b] == 1:
+            # The entropy is log(1 + exp(odds)) - q odds, written for odds of either sign.
+            size = abs(log_odds[v])
+            unlikely = min(q[v, 0], q[v, 1])
+            total += base[v] * q[v, 1] + np.log1p(np.exp(-size)) + unlikely * size
+        else:
+            total += base[v] * q[v, 1]
+            if v < len(log_odds) and q[v, 1] > 0.0:
+                total -= q[v, 1] * log_odds[v]
     for t in range(n_left):
         product = weight[t]
         for k in range(start[t], start[t + 1]):

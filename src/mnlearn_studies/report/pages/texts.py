@@ -47,7 +47,7 @@ _PARAGRAPHS = (
     # The likelihood first, and the scores of query groups last.
     *(
         Paragraph(metric.name.upper(), (metric.name,), metric.text)
-        for metric in sorted(METRICS, key=lambda metric: (metric.by_group, metric.by_variable))
+        for metric in sorted(METRICS, key=lambda metric: (metric.by_group, metric.name != "ll"))
     ),
     Paragraph(
         "KL divergence",

@@ -1,0 +1,163 @@
+"""Literals on columns as literals on indicators, of which a conjunction has one for a variable."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.kernels.sampling.blocks import Blocks
+from mnlearn.models.features import FeatureSet, feature_set
+
+# A variable, and some of its states.
+StateSet = tuple[int, tuple[int, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class Indicators:
+    """What literals speak of: columns, and then sets of columns of one variable.
+
+    Attributes
+    ----------
+    start : ndarray of int64, shape (n_vars + 1,)
+        Columns of the variables; see `Schema.start`.
+    sets : tuple of (int, tuple of int)
+        Variables and states, ascending. Set s is the indicator n_columns + s, which is 1 where the
+        variable is in one of the states.
+    """
+
+    start: NDArray[np.int64]
+    sets: tuple[StateSet, ...] = ()
+
+    @property
+    def n_vars(self) -> int:
+        """Number of variables."""
+        return len(self.start) - 1
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return int(self.start[-1])
+
+    @cached_property
+    def variable_of(self) -> NDArray[np.int64]:
+        """The variable of each indicator."""
+        columns = np.repeat(np.arange(self.n_vars), np.diff(self.start))
+        return np.concatenate([columns, np.array([v for v, _ in self.sets], np.int64)])
+
+    def columns_of(self, indicator: int) -> NDArray[np.int64]:
+        """Return the columns of an indicator: itself, or those of a set."""
+        if indicator < self.n_columns:
+            return np.array([indicator])
+        v, states = self.sets[indicator - self.n_columns]
+        return np.asarray(self.start[v] + np.array(states))
+
+    def extend(self, rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return the values of all indicators in some rows of columns."""
+        if not self.sets:
+            return rows
+        more = [rows[:, self.start[v] + np.array(states)].any(axis=1) for v, states in self.sets]
+        return np.column_stack([rows, *more]).astype(np.uint8)
+
+    def fold(self, odds: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return scores of columns from the log-odds of all indicators, shape (n_rows, ...)."""
+        scores = odds[:, : self.n_columns]
+        for s, (v, states) in enumerate(self.sets, start=self.n_columns):
+            scores[:, self.start[v] + np.array(states)] += odds[:, s, None]
+        return scores
+
+    def blocks(self, variables: NDArray[np.int64]) -> Blocks:
+        """Return the blocks of some variables, ascending, all of which have columns."""
+        width = np.diff(self.start)[variables]
+        place = {v: b for b, v in enumerate(variables.tolist())}
+        own = [(place[v], states) for v, states in self.sets if v in place]
+        of_sets = np.array([b for b, _ in own], np.int64)
+        member = np.zeros((len(own), int(width.max(initial=1))), np.uint8)
+        for s, (_, states) in enumerate(own):
+            member[s, list(states)] = 1
+        return Blocks(
+            np.concatenate([[0], np.cumsum(width, dtype=np.int64)]),
+            np.searchsorted(of_sets, np.arange(len(variables) + 1)),
+            member,
+            np.concatenate([np.repeat(np.arange(len(variables)), width), of_sets]),
+        )
+
+
+def over_indicators(
+    features: FeatureSet, start: NDArray[np.int64]
+) -> tuple[FeatureSet, NDArray[np.bool_], Indicators]:
+    """Return conjunctions with one literal at most for each variable.
+
+    Several literals on one variable are one: on a column, if they leave or exclude one state, else
+    on the set of the states that they exclude.
+
+    Parameters
+    ----------
+    features : FeatureSet
+        Conjunctions over columns.
+    start : ndarray of int64, shape (n_vars + 1,)
+        Columns of the variables.
+
+    Returns
+    -------
+    features : FeatureSet
+        The same conjunctions over indicators; empty where the conjunction cannot hold.
+    possible : ndarray of bool, shape (n_features,)
+        Which conjunctions can hold.
+    indicators : Indicators
+    """
+    width = np.diff(start)
+    possible = np.ones(len(features), bool)
+    if not (width > 1).any():
+        return features, possible, Indicators(start)
+    variable = np.repeat(np.arange(len(width)), width)[features.var]
+    order = np.lexsort((features.var, variable, features.owner))
+    owner, variable = features.owner[order], variable[order]
+    var, value = features.var[order].astype(np.int64), features.value[order]
+    new = np.ones(len(order), bool)
+    new[1:] = (owner[1:] != owner[:-1]) | (variable[1:] != variable[:-1])
+    first = np.flatnonzero(new)
+    last = np.append(first[1:], len(order))
+    known: dict[tuple, StateSet | tuple[int, int] | None] = {}
+    waiting: list[tuple[int, StateSet]] = []
+    for a, b in zip(first[last - first > 1], last[last - first > 1], strict=True):
+        v = int(variable[a])
+        literals = tuple(zip(var[a:b].tolist(), value[a:b].tolist(), strict=True))
+        if literals not in known:
+            known[literals] = _merged(literals, v, int(start[v]), int(width[v]))
+        found = known[literals]
+        if found is None:
+            possible[owner[a]] = False
+        elif isinstance(found[1], tuple):
+            waiting.append((a, found))
+        else:
+            var[a], value[a] = found
+    sets = tuple(sorted({own for _, own in waiting}))
+    number = {own: int(start[-1]) + s for s, own in enumerate(sets)}
+    for a, own in waiting:
+        var[a], value[a] = number[own], 0
+    kept = new & possible[owner]
+    length = np.bincount(owner[kept], minlength=len(features))
+    out = feature_set(np.concatenate([[0], np.cumsum(length)]), var[kept], value[kept])
+    return out, possible, Indicators(start, sets)
+
+
+def _merged(
+    literals: tuple[tuple[int, int], ...], v: int, first: int, width: int
+) -> StateSet | tuple[int, int] | None:
+    """Return several literals on variable `v` as one: a literal on a column, or the set that they
+    exclude; None if they cannot hold together.
+
+    first, width : the first column of the variable, and how many it has.
+    """
+    ones = {c for c, x in literals if x}
+    zeros = {c for c, x in literals if not x}
+    if len(ones) > 1 or ones & zeros or (width > 1 and len(zeros) == width):
+        return None
+    if ones:
+        return ones.pop(), 1
+    if len(zeros) == width - 1 and width > 1:
+        return (set(range(first, first + width)) - zeros).pop(), 1
+    if len(zeros) == 1:
+        return zeros.pop(), 0
+    return v, tuple(sorted(c - first for c in zeros))
