@@ -144,6 +144,13 @@ class Dataset:
         """Share of ones of each column, shape (n_columns,)."""
         return read_only(self.ones / self.n_examples)
 
+    def counts(self, v: int) -> NDArray[np.float64]:
+        """Return the total weight of the examples in each state of a variable, shape (arity,)."""
+        first, last = self.schema.start[v : v + 2]
+        ones = self.ones[first:last]
+        rest = self.n_examples - ones.sum()
+        return ones if len(ones) > 1 else np.append(rest, ones)
+
     @cached_property
     def density(self) -> float:
         """Share of ones in the whole matrix."""

@@ -1,5 +1,8 @@
 """Learning the L1-penalised logistic regressions of all variables, for a whole path of penalties.
 
+Each variable is regressed on the indicator columns of all others. That of a variable of two states
+gives its log-odds, that of a variable of k > 2 states the k logits of a softmax.
+
 The solver is our own because the targets share work that a library would repeat for each of them
 (decision 0004).
 """
@@ -12,92 +15,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import logsumexp
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.l1_logistic.loss import LogisticData
 from mnlearn.kernels.l1_logistic.path import PathGoal, PathResult, l1_path
 from mnlearn.kernels.trees import cooccurrence
-from mnlearn.learning.neighbourhoods import build_pair_features
+from mnlearn.learning.logistic_path import LogisticPath
 from mnlearn.learning.shares import ALONE, Arrays, Shares, Work
-from mnlearn.models.dependency_network import DependencyNetwork, flat_trees
-from mnlearn.models.fields import NAMELESS
+from mnlearn.learning.softmax_regression import SoftmaxData, softmax_path
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import Schema
 
 # The greatest duality gap, as a share of the loss of the best constant.
 TOLERANCE = 1e-5
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LogisticPath:
-    """Logistic regressions of every variable on all others, for each penalty.
-
-    Attributes
-    ----------
-    penalties : float64 array of shape (n_penalties,)
-        The penalties, the largest first.
-    coefficient : tuple of sparse arrays of shape (n_vars, n_vars)
-        One for each penalty; row v has the weights of the other variables in the log-odds of v.
-    intercept : float64 array of shape (n_penalties, n_vars)
-        The intercepts.
-    gap : float64 array of shape (n_penalties, n_vars)
-        Bounds on how far each penalised loss is above its minimum, in nats, summed over examples.
-    constant_loss : float64 array of shape (n_vars,)
-        Loss of the best constant, in nats, summed over examples.
-    schema : Schema, optional
-        Names of the variables.
-    seconds_shared : float
-        Seconds that other processes took for their shares of the regressions.
-    """
-
-    penalties: NDArray[np.float64]
-    coefficient: tuple[sparse.csr_array, ...]
-    intercept: NDArray[np.float64]
-    gap: NDArray[np.float64]
-    constant_loss: NDArray[np.float64]
-    schema: Schema | None = None
-    seconds_shared: float = 0.0
-
-    def place(self, penalty: float) -> int:
-        """Return the position of a penalty of the path."""
-        found = np.flatnonzero(self.penalties == penalty)
-        if not len(found):
-            raise ValueError(f"the path was learned without the penalty {penalty}")
-        return int(found[0])
-
-    def weights(self, v: int) -> NDArray[np.float64]:
-        """Return the coefficients and the intercept of a variable for the least penalty.
-
-        Returns float64 of shape (n_vars + 1,).
-        """
-        own = self.coefficient[-1][[v]].toarray()[0]
-        return np.append(own, self.intercept[-1, v])
-
-    def joined(self, path: "LogisticPath") -> "LogisticPath":
-        """Return this path followed by one with lower penalties."""
-        return replace(
-            self,
-            penalties=read_only(np.concatenate([self.penalties, path.penalties])),
-            coefficient=self.coefficient + path.coefficient,
-            intercept=read_only(np.vstack([self.intercept, path.intercept])),
-            gap=read_only(np.vstack([self.gap, path.gap])),
-            seconds_shared=self.seconds_shared + path.seconds_shared,
-        )
-
-    def network(self, penalty: float) -> DependencyNetwork:
-        """Return the dependency network of one penalty: pairs X_v = 1, X_u = 1 and biases."""
-        k = self.place(penalty)
-        pairs = self.coefficient[k].tocoo()
-        n_vars = len(self.constant_loss)
-        both = np.sort(np.column_stack([pairs.row, pairs.col]), axis=1)
-        return DependencyNetwork(
-            flat_trees(n_vars),
-            build_pair_features(n_vars, both),
-            read_only(np.concatenate([np.arange(n_vars), pairs.row]).astype(np.int32)),
-            read_only(np.concatenate([self.intercept[k], pairs.data])),
-            self.schema or NAMELESS,
-        )
 
 
 def learn_logistic_path(
@@ -115,7 +47,8 @@ def learn_logistic_path(
     ----------
     data : Dataset
         The training data. A variable that is constant in it has no finite log-odds, and is given
-        those of its counts with one added to each (decision 0002).
+        those of its counts with one added to each (decision 0002). A state that never occurs where
+        two others do is given the odds of one example against all others, on average.
     penalties : sequence of float
         Penalties, in any order. The loss is summed over examples; the inputs are 0 and 1.
     free_intercept : bool
@@ -125,7 +58,7 @@ def learn_logistic_path(
     threads : int
         Number of threads; the result does not depend on it.
     standardise : bool
-        Whether the penalty of each weight is multiplied by the standard deviation of its variable,
+        Whether the penalty of each weight is multiplied by the standard deviation of its column,
         as if the inputs were divided by it.
 
     Raises
@@ -150,7 +83,8 @@ def learn_logistic_path(
 class OwnPath(NamedTuple):
     """The regression of one variable for each penalty.
 
-    beta : float64, (n_penalties, n_vars). intercept, gap : float64, (n_penalties,), gap in nats.
+    beta : float64, (n_penalties, n_columns, n_logits). intercept : float64, (n_penalties,
+    n_logits). gap : float64, (n_penalties,), in nats.
     """
 
     beta: NDArray[np.float64]
@@ -166,7 +100,7 @@ class Regressions:
     ----------
     data : Dataset
         The training data.
-    factor : float64 array of shape (n_vars + 1,)
+    factor : float64 array of shape (n_columns + 1,)
         What the penalty of each weight is multiplied by; the intercept comes last.
     free_intercept : bool
         Whether the intercept is left out of the penalty.
@@ -178,18 +112,24 @@ class Regressions:
 
     @cached_property
     def order(self) -> NDArray[np.int64]:
-        """Return the coordinates in the order of the kernels, (n_vars + 1,), the intercept last.
+        """Return the coordinates in the order of the kernels, (n_columns + 1,), the intercept last.
 
-        Variables come in descending order of how often the rarer value occurs, so that the parts of
+        Columns come in descending order of how often the rarer value occurs, so that the parts of
         the Hessian that change most often are next to each other.
         """
         rarer = np.minimum(self.data.frequency, 1 - self.data.frequency)
-        return np.append(np.argsort(-rarer, kind="stable"), self.data.n_vars)
+        return np.append(np.argsort(-rarer, kind="stable"), self.data.n_columns)
 
     @cached_property
     def arranged(self) -> tuple[LogisticData, NDArray[np.float64]]:
         """Return the data and the counts as `l1_path` takes them."""
         return _design(self.data, self.free_intercept, self.order[:-1])
+
+    @cached_property
+    def indicators(self) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """Return the rows of the data and their transpose, as regressions of softmax take them."""
+        rows = sparse.csr_array(self.data.rows.astype(np.float64))
+        return rows, sparse.csr_array(rows.T)
 
     def path(
         self,
@@ -198,7 +138,7 @@ class Regressions:
         tolerance: float,
         start: NDArray[np.float64] | None = None,
     ) -> OwnPath:
-        """Return the regression of a variable, which has both values, for descending penalties.
+        """Return the regression of a variable, which has several states, for descending penalties.
 
         Parameters
         ----------
@@ -209,31 +149,75 @@ class Regressions:
         tolerance
             As in `learn_logistic_path`.
         start
-            Weights, and then the intercept, to start at, float64, (n_vars + 1,); those of the best
-            constant if None.
+            Weights, and then the intercepts, to start at, float64, (n_columns + 1, n_logits); those
+            of the best constant if None.
         """
+        count = self.data.counts(v)
+        if np.count_nonzero(count) == 1:
+            return self._constant(count, len(penalties))
+        if len(count) > 2:
+            return self._softmax_path(v, count, penalties, tolerance, start)
         n_penalties = len(penalties)
         design, counts = self.arranged
-        n_vars, order = self.data.n_vars, self.order
-        beta = np.zeros((n_penalties, n_vars))
+        n, order = self.data.n_columns, self.order
+        beta = np.zeros((n_penalties, n))
         intercept, gap = np.zeros(n_penalties), np.zeros(n_penalties)
-        y = np.ascontiguousarray(self.data.rows[:, v])
+        column = int(self.data.schema.start[v])
+        y = np.ascontiguousarray(self.data.rows[:, column])
         goal = PathGoal(penalties, self.factor[order], tolerance)
         result = PathResult(beta, intercept, gap)
-        target = int(np.flatnonzero(order == v)[0])
-        l1_path(target, design, y, counts, goal, self._first(v, start)[order], result)
-        place = np.argsort(order[:n_vars])
-        return OwnPath(beta[:, place], intercept, gap)
+        target = int(np.flatnonzero(order == column)[0])
+        first = self._first(column) if start is None else start[:, 0]
+        l1_path(target, design, y, counts, goal, first[order], result)
+        place = np.argsort(order[:n])
+        return OwnPath(beta[:, place, None], intercept[:, None], gap)
 
-    def _first(self, v: int, start: NDArray[np.float64] | None) -> NDArray[np.float64]:
-        """Return the weights and the intercept that the path of variable `v` starts at."""
-        if start is not None:
-            return start
-        first = np.zeros(self.data.n_vars + 1)
+    def _first(self, column: int) -> NDArray[np.float64]:
+        """Return the weights and the intercept of the best constant log-odds of a column."""
+        first = np.zeros(self.data.n_columns + 1)
         if self.free_intercept:
-            share = self.data.frequency[v]
+            share = self.data.frequency[column]
             first[-1] = np.log(share / (1 - share))
         return first
+
+    def _constant(self, count: NDArray[np.float64], n_penalties: int) -> OwnPath:
+        """Return the regression of a variable that has one state in the data."""
+        logit = np.log(count + 1) - np.log(count + 1).mean()
+        if len(count) == 2:
+            logit = np.log([(count[1] + 1) / (count[0] + 1)])
+        beta = np.zeros((n_penalties, self.data.n_columns, len(logit)))
+        return OwnPath(beta, np.tile(logit, (n_penalties, 1)), np.zeros(n_penalties))
+
+    def _softmax_path(
+        self,
+        v: int,
+        count: NDArray[np.float64],
+        penalties: NDArray[np.float64],
+        tolerance: float,
+        start: NDArray[np.float64] | None,
+    ) -> OwnPath:
+        """Return the regression of a variable of more than two states."""
+        schema, free = self.data.schema, self.free_intercept
+        occurs = np.flatnonzero(count) if free else np.arange(len(count))
+        rows, columns = self.indicators
+        own = slice(schema.start[v], schema.start[v + 1])
+        state = np.searchsorted(occurs, self.data.rows[:, own].argmax(axis=1))
+        task = SoftmaxData(rows, columns, self.data.weight, state, len(occurs), own)
+        if start is None:
+            start = np.zeros((schema.n_columns + 1, len(count)))
+            start[-1] = np.log(np.maximum(count, 1.0)) if free else 0.0
+        loss = float(_entropy(count))
+        theta, gap = softmax_path(task, penalties, self.factor, tolerance * loss, start[:, occurs])
+        whole = np.zeros((len(penalties), schema.n_columns + 1, len(count)))
+        whole[:, :, occurs] = theta
+        # A free constant of all logits, which makes their mean intercept 0.
+        if free:
+            whole[:, -1, occurs] -= theta[:, -1].mean(axis=1, keepdims=True)
+        for one in whole if len(occurs) < len(count) else ():
+            level = logsumexp(task.logits(one[:, occurs]), axis=1)
+            unseen = np.average(level, weights=self.data.weight) - np.log(count.sum())
+            one[-1, count == 0] = unseen
+        return OwnPath(whole[:, :-1], whole[:, -1], gap)
 
     def all_paths(
         self,
@@ -265,15 +249,15 @@ class Regressions:
             return _regress(self, penalties, tolerance, first, starts)
 
         def begin() -> Work:
-            _ = self.arranged  # Before threads ask for it.
+            _ = self.arranged, self.indicators  # Before threads ask for them.
             return learn
 
         data = self.data
         before = [] if after is None else after.penalties.tolist()
         name = ("regressions", self.free_intercept, tolerance, before, penalties.tolist())
-        absent = partial(_no_regressions, len(penalties))
+        absent = partial(_no_regressions, data.schema, len(penalties))
         found, seconds = shares.learn(name, data.n_vars, begin, absent, threads)
-        loss = _constant_loss(data.ones / data.n_examples, data.n_examples)
+        loss = _constant_loss(data)
         path = replace(_gather(penalties, found, loss, data.schema), seconds_shared=seconds)
         return path if after is None else after.joined(path)
 
@@ -295,35 +279,36 @@ def _regress(
 ) -> Arrays:
     """Learn the regressions of consecutive variables; see `Regressions.path` for the arguments.
 
-    Returns intercept, gap and the number of coefficients, of shape (n_targets, n_penalties); and
-    the coefficients, as column and value, target by target and penalty by penalty.
+    Returns intercept and the number of coefficients, of shape (n_logits, n_penalties); gap, of
+    shape (n_targets, n_penalties); and the coefficients, as column and value, logit by logit and
+    penalty by penalty.
     """
-    n_penalties, data = len(penalties), regressions.data
-    found = []
+    found = [_no_regressions(regressions.data.schema, len(penalties), first, first)]
     for v, start in enumerate(starts, first):
-        ones = data.ones[v]
-        zeros = data.n_examples - ones
-        if ones == 0 or zeros == 0:
-            beta = np.zeros((n_penalties, data.n_vars))
-            intercept = np.full(n_penalties, np.log((ones + 1) / (zeros + 1)))
-            gap = np.zeros(n_penalties)
-        else:
-            beta, intercept, gap = regressions.path(v, penalties, tolerance, start=start)
-        row, column = np.nonzero(beta)
-        counts = np.bincount(row, minlength=n_penalties)
-        found.append((intercept[None], gap[None], counts[None], column, beta[row, column]))
-    fields = zip(*found, strict=True)
-    return dict(zip(_FIELDS, map(np.concatenate, fields), strict=True))
+        if not regressions.data.schema.columns(v):
+            found.append(_no_regressions(regressions.data.schema, len(penalties), v, v + 1))
+            continue
+        own = regressions.path(v, penalties, tolerance, start=start)
+        beta = own.beta.transpose(2, 0, 1)
+        logit, row, column = np.nonzero(beta)
+        place = logit * len(penalties) + row
+        counts = np.bincount(place, minlength=beta.shape[0] * len(penalties))
+        fields = (
+            own.intercept.T, own.gap[None], counts.reshape(len(beta), -1), column,
+            beta[logit, row, column],
+        )  # fmt: skip
+        found.append(dict(zip(_FIELDS, fields, strict=True)))
+    return {name: np.concatenate([one[name] for one in found]) for name in _FIELDS}
 
 
 _FIELDS = ("intercept", "gap", "n_coefficients", "column", "value")
 
 
-def _no_regressions(n_penalties: int, first: int, end: int) -> Arrays:
+def _no_regressions(schema: Schema, n_penalties: int, first: int, end: int) -> Arrays:
     """Return regressions without coefficients for each of some targets."""
-    shape = (end - first, n_penalties)
-    none = np.zeros(0)
-    fields = (np.zeros(shape), np.zeros(shape), np.zeros(shape, np.int64), none.astype(int), none)
+    shape = int(schema.start[end] - schema.start[first]), n_penalties
+    gap, none = np.zeros((end - first, n_penalties)), np.zeros(0)
+    fields = (np.zeros(shape), gap, np.zeros(shape, np.int64), none.astype(int), none)
     return dict(zip(_FIELDS, fields, strict=True))
 
 
@@ -331,18 +316,18 @@ def _gather(
     penalties: NDArray[np.float64],
     found: Arrays,
     constant_loss: NDArray[np.float64],
-    schema: Schema | None,
+    schema: Schema,
 ) -> LogisticPath:
     """Return the regressions of all variables as one path."""
     n_coefficients = found["n_coefficients"]
-    n_vars, n_penalties = n_coefficients.shape
+    n_columns, n_penalties = n_coefficients.shape
     place = np.repeat(np.arange(n_coefficients.size) % n_penalties, n_coefficients.ravel())
     coefficient = []
     for k in range(n_penalties):
         own = place == k
         start = np.concatenate([[0], np.cumsum(n_coefficients[:, k])])
         rows = (found["value"][own], found["column"][own], start)
-        coefficient.append(sparse.csr_array(rows, shape=(n_vars, n_vars)))
+        coefficient.append(sparse.csr_array(rows, shape=(n_columns, n_columns)))
     return LogisticPath(
         penalties=read_only(penalties),
         coefficient=tuple(coefficient),
@@ -353,16 +338,28 @@ def _gather(
     )
 
 
-def _constant_loss(share: NDArray[np.float64], n_examples: float) -> NDArray[np.float64]:
-    """Return the loss of the best constant of each variable, in nats, by its share of ones."""
+def _constant_loss(data: Dataset) -> NDArray[np.float64]:
+    """Return the loss of the best constant of each variable, in nats."""
+    share, schema = data.ones / data.n_examples, data.schema
     with np.errstate(divide="ignore", invalid="ignore"):
         entropy = -(share * np.log(share) + (1 - share) * np.log1p(-share))
-    return np.asarray(n_examples * np.nan_to_num(entropy))
+    of_columns = np.asarray(data.n_examples * np.nan_to_num(entropy))
+    loss = np.zeros(len(schema))
+    for v in range(len(schema)):
+        columns = schema.columns(v)
+        loss[v] = of_columns[columns[0]] if len(columns) == 1 else _entropy(data.counts(v))
+    return loss
+
+
+def _entropy(count: NDArray[np.float64]) -> float:
+    """Return the loss of the best constant in nats, by how often each state occurs."""
+    share = count[count > 0] / count.sum()
+    return -float(count.sum() * (share @ np.log(share)))
 
 
 def _penalty_factors(data: Dataset, free_intercept: bool, standardise: bool) -> NDArray[np.float64]:
     """Return what the penalty of each weight is multiplied by; the intercept comes last."""
-    factor = np.ones(data.n_vars + 1)
+    factor = np.ones(data.n_columns + 1)
     factor[-1] = 0.0 if free_intercept else 1.0
     if standardise:
         deviation = np.sqrt(data.frequency * (1 - data.frequency))
@@ -373,18 +370,18 @@ def _penalty_factors(data: Dataset, free_intercept: bool, standardise: bool) -> 
 def _design(
     data: Dataset, free_intercept: bool, order: NDArray[np.int64]
 ) -> tuple[LogisticData, NDArray]:
-    """Return the data, the variables in some order, and the counts as `l1_path` takes them."""
+    """Return the data, the columns in some order, and the counts as `l1_path` takes them."""
     flipped = data.frequency[order] > 0.5
     rows = data.rows[:, order] ^ flipped.astype(np.uint8)
     indptr = np.concatenate([[0], np.cumsum(rows.sum(axis=1, dtype=np.int64))])
     indices = np.nonzero(rows)[1].astype(np.int32)
-    n, total = data.n_vars, data.n_examples
+    n, total = data.n_columns, data.n_examples
     counts = np.zeros((n + 1, n + 1))
     both = np.zeros((n, n))
     cooccurrence(indptr, indices, data.weight, both)
     one = both.diagonal().copy()
     if not free_intercept:
-        # The counts of the variables themselves, by inclusion and exclusion.
+        # The counts of the columns themselves, by inclusion and exclusion.
         f, g = flipped[:, None], flipped[None]
         u, v = one[:, None], one[None]
         of_either = np.where(f & ~g, v - both, np.where(~f & g, u - both, both))

@@ -1,4 +1,4 @@
-"""Pairs of variables from the neighbourhoods of logistic regressions (Ravikumar et al. 2010)."""
+"""Pairs of columns from the neighbourhoods of logistic regressions (Ravikumar et al. 2010)."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,10 @@ def merge_pairs(coefficient: sparse.csr_array, merge: str) -> NDArray[np.int64]:
 
     Parameters
     ----------
-    coefficient : sparse array of shape (n_vars, n_vars)
-        Row v has the weights of the other variables in the regression of v.
+    coefficient : sparse array of shape (n_columns, n_columns)
+        Row c has the weights of the columns of other variables in the logit of column c.
     merge : str
-        "and": each variable is in the neighbourhood of the other; "or": at least one is.
+        "and": each column has a weight in the logit of the other; "or": at least one has.
     """
     found = (coefficient != 0).astype(np.int8)
     pairs = found.multiply(found.T) if merge == "and" else found + found.T
@@ -26,7 +26,7 @@ def merge_pairs(coefficient: sparse.csr_array, merge: str) -> NDArray[np.int64]:
     return both[np.lexsort((both[:, 1], both[:, 0]))]
 
 
-def build_pair_features(n_vars: int, pairs: NDArray[np.int64]) -> FeatureSet:
-    """Return the atomic features X_v = 1 and those of the pairs, X_u = 1 and X_v = 1."""
+def build_pair_features(n_columns: int, pairs: NDArray[np.int64]) -> FeatureSet:
+    """Return the features that a column is 1, and that both columns of a pair are."""
     both = feature_set(2 * np.arange(len(pairs) + 1), pairs.ravel(), np.ones(2 * len(pairs)))
-    return concatenate([atomic_features(n_vars), both])
+    return concatenate([atomic_features(n_columns), both])

@@ -24,7 +24,11 @@ class Atomic(Learner):
         train = task.train
         ones = train.frequency * train.n_examples + self.pseudocount
         zeros = (1 - train.frequency) * train.n_examples + self.pseudocount
-        network = markov_network(train.schema, atomic_features(train.n_vars), np.log(ones / zeros))
+        weight = np.log(ones / zeros)
+        for columns in train.schema.several:
+            own = np.log(ones[list(columns)])
+            weight[list(columns)] = own - own.mean()
+        network = markov_network(train.schema, atomic_features(train.n_columns), weight)
         return Fitted(network, {"weights": time.process_time() - began}, {})
 
     title = "Independent variables"

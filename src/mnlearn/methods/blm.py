@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from mnlearn.learning.features.bottom_up import BottomUpSearch, search_bottom_up, search_exactly
-from mnlearn.learning.features.generation import INITIAL
+from mnlearn.learning.features.literals import INITIAL
 from mnlearn.learning.learner import Task
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.weights.arrangement import (

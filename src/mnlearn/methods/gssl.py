@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.learning.features.generation import (
-    INITIAL,
     NestedFeatures,
     can_generate,
     generate_features,
     no_features,
 )
+from mnlearn.learning.features.literals import INITIAL
 from mnlearn.learning.grid_order import Latest, Path, falling, rising
 from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
 from mnlearn.learning.parameters import parameter
@@ -66,7 +66,7 @@ class Workspace:
             run = generate_features(train, n_generated, initial, seed)
         else:
             LOGGER.warning("GSSL: no example has three literals, so no feature is generated.")
-            run = no_features(train.n_vars)
+            run = no_features(train.n_columns)
         seconds = time.process_time() - began
         nested = run.nested(n_generated, min(grid["threshold"]))
         likelihood = arrange(nested.features, train, self.task.threads)

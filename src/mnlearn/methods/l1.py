@@ -32,7 +32,7 @@ class L1(LogisticLearner, WeightedFeatures):
 
     def features(self, shared: PenaltyPaths) -> FeatureSet:
         """Return the features of the pairs that the regressions of one penalty join."""
-        return build_pair_features(shared.train.n_vars, self._pairs(shared)[0])
+        return build_pair_features(shared.train.n_columns, self._pairs(shared)[0])
 
     def record(self, shared: PenaltyPaths) -> tuple[float, dict[str, Any]]:
         """Return the seconds that the regressions took, and the number of pairs."""

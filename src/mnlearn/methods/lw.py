@@ -55,10 +55,10 @@ def _arrange(task: Task, kind: str, start: str) -> Arranged:
         orders = Orders(np.arange(train.n_vars))
         converted = to_markov_network(task.network, smooth_marginals(train), orders)
         wanted = converted.features if kind == "converted" else wanted
-    features, _ = canonicalise(wanted)
+    features, _ = canonicalise(wanted, train.schema.start)
     initial = None
     if converted is not None and start == "conversion":
-        _, place = canonicalise(concatenate([features, converted.features]))
+        _, place = canonicalise(concatenate([features, converted.features]), train.schema.start)
         # Features that the converted network does not have start at 0.
         weight = np.zeros(place.max() + 1)
         weight[place[len(features) :]] = converted.weight

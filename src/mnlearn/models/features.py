@@ -119,9 +119,9 @@ def features_of(conjunctions: Iterable[Sequence[tuple[int, int]]]) -> FeatureSet
     return feature_set(start, pairs[:, 0], pairs[:, 1])
 
 
-def atomic_features(n_vars: int) -> FeatureSet:
-    """Return the features X_v = 1, one for each variable, in order of the variables."""
-    return feature_set(np.arange(n_vars + 1), np.arange(n_vars), np.ones(n_vars))
+def atomic_features(n_columns: int) -> FeatureSet:
+    """Return the features that a column is 1, one for each column, in their order."""
+    return feature_set(np.arange(n_columns + 1), np.arange(n_columns), np.ones(n_columns))
 
 
 def concatenate(sets: Sequence[FeatureSet]) -> FeatureSet:
@@ -154,23 +154,29 @@ def with_literal(features: FeatureSet, var: NDArray, value: int) -> FeatureSet:
     )
 
 
-def canonicalise(features: FeatureSet) -> tuple[FeatureSet, NDArray[np.int64]]:
+def canonicalise(
+    features: FeatureSet, start: NDArray[np.int64] | None = None
+) -> tuple[FeatureSet, NDArray[np.int64]]:
     """Return the distinct satisfiable features in canonical order; see `FeatureSet`.
 
-    Repeated literals of a feature are dropped. Empty features, which always hold, are kept.
+    Repeated literals of a feature are dropped. Empty features, which always hold, are kept. Of a
+    variable of several columns a feature keeps the state that it asks for, or else the states that
+    it excludes, as long as two are left.
 
     Parameters
     ----------
     features : FeatureSet
         In any order; may repeat, and literals may repeat.
+    start : ndarray of int64, shape (n_vars + 1,), optional
+        The columns of the variables, see `Schema.start`; by default each has one.
 
     Returns
     -------
     features : FeatureSet
         The canonical set.
     place : ndarray of int64, shape (n_features,)
-        Position of each given feature in the result; -1 for a feature that asks a variable for
-        both values and so can never hold.
+        Position of each given feature in the result; -1 for a feature that can never hold: it asks
+        a column for both values, or leaves a variable no state.
     """
     code = features.var.astype(np.int64) * 2 + features.value
     order = np.lexsort((code, features.owner))
@@ -181,10 +187,12 @@ def canonicalise(features: FeatureSet) -> tuple[FeatureSet, NDArray[np.int64]]:
     repeated = same_feature & (code == before)
     clash = same_feature & (code // 2 == before // 2) & ~repeated
     code, kept_owner = code[~repeated], owner[~repeated]
-    length = np.bincount(kept_owner, minlength=len(features))
-    start = np.concatenate([[0], np.cumsum(length)])
     possible = np.ones(len(features), bool)
     possible[owner[clash]] = False
+    if start is not None and (np.diff(start) > 1).any():
+        code, kept_owner = _reduce_states(code, kept_owner, start, possible)
+    length = np.bincount(kept_owner, minlength=len(features))
+    first = np.concatenate([[0], np.cumsum(length)])
 
     place = np.full(len(features), -1, np.int64)
     blocks: list[NDArray] = []
@@ -196,13 +204,40 @@ def canonicalise(features: FeatureSet) -> tuple[FeatureSet, NDArray[np.int64]]:
             place[members] = n_seen
             n_seen += 1
             continue
-        block, inverse = _distinct_rows(code[start[members][:, None] + np.arange(n_literals)])
+        block, inverse = _distinct_rows(code[first[members][:, None] + np.arange(n_literals)])
         place[members] = n_seen + inverse
         n_seen += len(block)
         blocks.append(block)
     lengths = np.concatenate([[0], *(np.full(len(b), b.shape[1]) for b in blocks)])
     codes = np.concatenate([np.zeros(0, np.int64), *(b.ravel() for b in blocks)])
     return feature_set(np.cumsum(lengths), codes // 2, codes % 2), place
+
+
+def _reduce_states(
+    code: NDArray, owner: NDArray, start: NDArray[np.int64], possible: NDArray[np.bool_]
+) -> tuple[NDArray, NDArray]:
+    """Return the literals of features that say the least of each variable of several columns.
+
+    code, owner : distinct literals 2 * column + value and their features, in order of both.
+    possible : set to False for features that leave a variable no state.
+    """
+    column, value = code // 2, code % 2
+    variable = np.searchsorted(start, column, "right") - 1
+    group = np.cumsum((np.diff(owner, prepend=-1) != 0) | (np.diff(variable, prepend=-1) != 0)) - 1
+    n_asked, n_literals = np.bincount(group, value), np.bincount(group)
+    width = np.diff(start)[variable]
+    left = np.where(n_asked > 0, 2 - n_asked, np.inf)[group]
+    left = np.where(n_asked[group] == 0, width - n_literals[group], left)
+    left[width == 1] = np.inf
+    possible[owner[left < 1]] = False
+    # The state that is left where all others are excluded.
+    excluded = np.bincount(group, column)[group]
+    last = start[variable] * width + width * (width - 1) // 2 - excluded
+    turned = (n_asked[group] == 0) & (left == 1)
+    code = np.where(turned, 2 * last.astype(np.int64) + 1, code)
+    first = np.diff(group, prepend=-1) != 0
+    kept = (left == np.inf) | (turned & first) | (value == 1) | ((n_asked[group] == 0) & (left > 1))
+    return code[kept], owner[kept]
 
 
 def _distinct_rows(matrix: NDArray[np.int64]) -> tuple[NDArray, NDArray]:

@@ -147,7 +147,7 @@ def markov_network(
         raise InputError(f"features: expected columns 0 to {last}.")
     if np.isnan(weight).any():
         raise InputError("features: a weight is not a number.")
-    distinct, place = canonicalise(features)
+    distinct, place = canonicalise(features, schema.start)
     kept = place >= 0
     total = np.zeros(len(distinct))
     with np.errstate(invalid="ignore"):

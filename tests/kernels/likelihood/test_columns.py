@@ -61,7 +61,7 @@ class Made:
 def test_rows_that_literals_touch(n_rows):
     made = Made(n_rows)
     features = touched_rows.PackedFeatures(
-        made.columns, made.last_word, made.start, made.var, made.value
+        made.columns, made.last_word, made.start, made.var, made.value, made.var
     )
     wanted, complement = made.rng.random((2, len(made.var))) < 0.7
     n_features = len(made.start) - 1
@@ -104,6 +104,7 @@ def merged_design(made):
     design = stored_columns.Design(
         made.var_start, offset, merging.complement, np.full(offset[-1], 60000, np.uint16),
         row_start, np.full(row_start[-1], np.nan), np.full(row_start[-1], 9, np.uint8),
+        np.zeros(n_columns, np.int64), np.ones(N_VARS, np.int64),
     )  # fmt: skip
     touched_rows.list_merged(lists, examples, merging, design, 0, N_VARS)
     return design, merging
@@ -192,9 +193,10 @@ def test_pseudo_likelihood_of_packed_columns(n_rows):
     # Bits beyond the last row are set where literals ask for 0, and where they always hold.
     words = packed(whole)
     words[[*range(0, 2 * N_VARS, 2), 2 * N_VARS], -1] |= ~made.last_word
-    data = packed_columns.PackedData(words.ravel(), n_words, made.last_word, weight, values)
+    start = np.arange(N_VARS + 1)
+    data = packed_columns.PackedData(words.ravel(), n_words, made.last_word, weight, values, start)
     code = (2 * made.var + made.value).astype(np.uint32)
-    features = packed_columns.CodedFeatures(made.start, code)
+    features = packed_columns.CodedFeatures(made.start, code, made.var)
     n_columns = len(made.var)
     own, feature = made.by_variable, made.feature[made.by_variable]
     touched = made.touched[own]

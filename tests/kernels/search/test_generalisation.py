@@ -141,7 +141,9 @@ def test_a_pass_by_its_definition(seed, n_vars):
     made, k = Search(seed, n_vars), 4
     asked, value = made.masks()
     features = kernels.MaskedFeatures(asked, value, made.w.copy(), np.zeros(len(asked), bool))
-    examples = kernels.Examples(packed(made.rows), made.weight, made.theta.T.copy())
+    theta = made.theta.T.copy()
+    own = np.arange(len(theta))[:, None] + [0, 1]
+    examples = kernels.Examples(packed(made.rows), made.weight, theta, own)
     price = kernels.Price(made.l1, made.precision, made.price)
     table = np.zeros(256, np.uint64)
     kernels.remember_all(asked, value, table)

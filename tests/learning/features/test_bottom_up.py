@@ -23,6 +23,9 @@ from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.scoring.any_model import pll
 from mnlearn.scoring.metrics import mean_score
 
+# The columns of the variable of each column.
+OWN = np.arange(99)[:, None] + [0, 1]
+
 
 def total_pll(features, weight, data):
     network = MarkovNetwork(data.n_vars, features, np.asarray(weight, float))
@@ -155,7 +158,7 @@ def test_a_pass_gains_what_it_says(initial):
     theta = conditional_log_odds(MarkovNetwork(8, atoms, base), data).T.copy()
     start = total_pll(atoms, base, data)
     n, gained = kernels.generalise_pass(
-        Examples(rows, data.weight, theta), np.arange(len(rows)),
+        Examples(rows, data.weight, theta, OWN), np.arange(len(rows)),
         masked(asked, value, weight), 5,
         Price(penalty.l1, penalty.precision, price), table,
     )  # fmt: skip
@@ -187,7 +190,7 @@ def whole_examples():
 def test_literals_that_gain_nothing_are_dropped_and_left_out():
     data, rows, asked, value, weight, table, theta = whole_examples()
     outcome = kernels.generalise_pass(
-        Examples(rows, data.weight, theta), np.arange(len(rows)),
+        Examples(rows, data.weight, theta, OWN), np.arange(len(rows)),
         masked(asked, value, weight), 5, Price(0.0, 1.0, 1e4), table,
     )  # fmt: skip
     assert outcome[0] > 0
@@ -202,7 +205,7 @@ def test_a_feature_that_no_longer_pays_is_generalised_like_one_that_never_did():
 
     def treat(features, price):
         return kernels.generalise_pass(
-            Examples(rows, data.weight, theta), features, masked(asked, value, weight), 3,
+            Examples(rows, data.weight, theta, OWN), features, masked(asked, value, weight), 3,
             Price(0.0, 1.0, price), table,
         )[0]  # fmt: skip
 

@@ -1,9 +1,10 @@
 """Pseudo-likelihood of conjunctions: a column of many rows is packed bits, one of few rows a list.
 
-A column stands for the log-odds of one variable given that the other literals of a feature hold.
-It touches the rows where they hold. A column that touches many rows is not stored: it is the AND of
-packed columns of the data. The kernels compute it where they need it, 64 rows in one operation and
-from memory that stays in the cache.
+Each indicator of the data has a logit: the log-odds of a variable of two states, or what the
+softmax of a variable of more states takes for one of them. A column is a part of one logit, given
+that a feature's literals on other variables hold. It touches the rows where they hold. A column
+that touches many rows is not stored: it is the AND of packed indicators. The kernels compute it
+where they need it, 64 rows in one operation and from memory that stays in the cache.
 """
 
 from typing import NamedTuple
@@ -24,11 +25,12 @@ _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
 class PackedData(NamedTuple):
     """The distinct rows of a dataset, 64 rows to a word.
 
-    packed : uint64, (n_literals * n_words,). The rows where literal 2 v + x (variable v = x)
+    packed : uint64, (n_literals * n_words,). The rows where literal 2 c + x (indicator c = x)
         holds, literal by literal; the last literal always holds.
     n_words : int, words of each literal. last_word : uint64, the bits in use of the last word.
     weight : float32, (64 n_words,), weight of each row, 0 beyond the last row.
-    values : uint8, (n_vars, 64 n_words), value of each variable in each row.
+    values : uint8, (n_logits, 64 n_words), value of each indicator in each row.
+    start : int64, (n_vars + 1,). Variable v has the indicators start[v]:start[v + 1].
     """
 
     packed: NDArray[np.uint64]
@@ -36,29 +38,32 @@ class PackedData(NamedTuple):
     last_word: np.uint64
     weight: NDArray[np.float32]
     values: NDArray[np.uint8]
+    start: NDArray[np.int64]
 
 
 class CodedFeatures(NamedTuple):
     """Features as lists of literals.
 
     start : int64, (n_features + 1,). Feature f has the literals code[start[f]:start[f + 1]].
-    code : uint32, 2 * variable + value of each literal.
+    code : uint32, 2 * indicator + value of each literal.
+    variable : int32, the variable of each literal.
     """
 
     start: NDArray[np.int64]
     code: NDArray[np.uint32]
+    variable: NDArray[np.int32]
 
 
 class ManyColumns(NamedTuple):
     """The columns that touch many rows.
 
-    var_start : int64, (n_vars + 1,). Variable v has the columns var_start[v]:var_start[v + 1].
-    own, feature : int64, (n_columns,). Literal of the column's variable, and its feature.
+    logit_start : int64, (n_logits + 1,). Logit c has the columns logit_start[c]:logit_start[c + 1].
+    own, feature : int64, (n_columns,). Literal of the column's logit, and its feature.
     others : int64, (n_columns, 4), see `write_other_literals`.
-    coefficient : float32, (n_columns,). What the column adds to the log-odds.
+    coefficient : float32, (n_columns,). What the column adds to the logit.
     """
 
-    var_start: NDArray[np.int64]
+    logit_start: NDArray[np.int64]
     own: NDArray[np.int64]
     feature: NDArray[np.int64]
     others: NDArray[np.int64]
@@ -68,12 +73,12 @@ class ManyColumns(NamedTuple):
 class FewColumns(NamedTuple):
     """The columns that touch few rows.
 
-    var_start, coefficient : as in `ManyColumns`.
+    logit_start, coefficient : as in `ManyColumns`.
     span : int64, (n_columns, 4). Column c touches rows[span[c, 0]:span[c, 1]].
     rows : uint16 or uint32.
     """
 
-    var_start: NDArray[np.int64]
+    logit_start: NDArray[np.int64]
     span: NDArray[np.int64]
     rows: NDArray[np.unsignedinteger]
     coefficient: NDArray[np.float32]
@@ -81,27 +86,32 @@ class FewColumns(NamedTuple):
 
 @kernel
 def write_other_literals(features, own, feature, always, out):
-    """Write up to four of the other literals of each column's feature, then `always`.
+    """Write up to four literals on other variables of each column's feature, then `always`.
 
     features : CodedFeatures. own, feature : as in `ManyColumns`. always : int, the literal that
     always holds. out : int64, (n_columns, 4), written.
     """
-    start, code = features
+    start, code, variable = features
     out[:] = always
     for c in range(len(own)):
         n = 0
         for k in range(start[feature[c]], start[feature[c] + 1]):
-            if k != own[c] and n < out.shape[1]:
+            if variable[k] != variable[own[c]] and n < out.shape[1]:
                 out[c, n] = code[k]
                 n += 1
 
 
 @kernel
-def _intersect_others(packed, n_words, code, begin, end, own, word, n, mask):
-    """Set `mask` to `n` words of rows where all literals but `own` hold."""
+def _intersect_others(data, features, f, own, word, n, mask):
+    """Set `mask` to `n` words of rows where all literals of `f` hold that are on other variables.
+
+    own : int, a literal of the variable that these are other than.
+    """
+    packed, n_words = data.packed, data.n_words
+    start, code, variable = features
     mask[:n] = np.uint64(0xFFFFFFFFFFFFFFFF)
-    for k in range(begin, end):
-        if k != own:
+    for k in range(start[f], start[f + 1]):
+        if variable[k] != variable[own]:
             place = code[k] * n_words + word
             for t in range(n):
                 mask[t] &= packed[place + t]
@@ -114,13 +124,11 @@ def count_touched(data, features, own, feature, count, total):
     data : PackedData. features : CodedFeatures. own, feature : as in `ManyColumns`.
     count : int64, and total : float64, both (n_columns,), written.
     """
-    packed, n_words, last_word, weight, _ = data
-    start, code = features
+    n_words, weight = data.n_words, data.weight
     mask = np.empty(n_words, np.uint64)
     for c in range(len(own)):
-        begin, end = start[feature[c]], start[feature[c] + 1]
-        _intersect_others(packed, n_words, code, begin, end, own[c], 0, n_words, mask)
-        mask[n_words - 1] &= last_word
+        _intersect_others(data, features, feature[c], own[c], 0, n_words, mask)
+        mask[n_words - 1] &= data.last_word
         touched = np.uint64(0)
         for t in range(n_words):
             touched += popcount(mask[t])
@@ -135,16 +143,14 @@ def list_touched(data, features, own, feature, offset, rows):
     offset : int64, (n_columns + 1,). rows : uint16 or uint32, written. Others as in
     `count_touched`.
     """
-    packed, n_words, last_word, _, _ = data
-    start, code = features
+    n_words = data.n_words
     mask = np.empty(n_words, np.uint64)
     for c in range(len(own)):
         place = offset[c]
         if place == offset[c + 1]:
             continue
-        begin, end = start[feature[c]], start[feature[c] + 1]
-        _intersect_others(packed, n_words, code, begin, end, own[c], 0, n_words, mask)
-        mask[n_words - 1] &= last_word
+        _intersect_others(data, features, feature[c], own[c], 0, n_words, mask)
+        mask[n_words - 1] &= data.last_word
         for t in range(n_words):
             word = mask[t]
             while word:
@@ -173,6 +179,57 @@ def _losses(weight, value, theta, lost):
         theta[i] = -wrong if value[i] else wrong
 
 
+@fused_kernel
+def _find_greatest(theta, top):
+    """Raise `top` to the logits of a state where these are greater."""
+    for i in range(len(theta)):
+        top[i] = max(top[i], theta[i])
+
+
+@fused_kernel
+def _exponentiate(value, top, theta, total, observed):
+    """Replace the logits of a state by their exponentials, the greatest of which is 1.
+
+    total : float32, (n_rows,), added to. observed : float32, (n_rows,), written where `value`: the
+    logit of this state less the greatest.
+    """
+    for i in range(len(theta)):
+        s = theta[i] - top[i]
+        theta[i] = exp_nonpositive(s)
+        total[i] += theta[i]
+        observed[i] = s if value[i] else observed[i]
+
+
+@fused_kernel
+def _replace_by_derivative(weight, value, total, theta):
+    """Replace the exponentials of a state by the derivatives of the losses by its logits."""
+    for i in range(len(theta)):
+        theta[i] = weight[i] * (theta[i] / total[i] - (_ONE if value[i] else _ZERO))
+
+
+@kernel
+def _softmax_losses(data, first, last, word, n, theta, lost):
+    """Write the losses of `n` words of rows for the indicators `first` to `last` of a variable.
+
+    theta : float32, (n_states * 64 n_words,), logits, replaced by the derivatives by them.
+    lost : float32, (64 n,), written.
+    """
+    size, begin, end = 64 * data.n_words, 64 * word, 64 * (word + n)
+    weight = data.weight[begin:end]
+    top, total = np.full(64 * n, -np.inf, np.float32), np.zeros(64 * n, np.float32)
+    for c in range(last - first):
+        _find_greatest(theta[c * size + begin : c * size + end], top)
+    lost[:] = _ZERO
+    for c in range(last - first):
+        own = theta[c * size + begin : c * size + end]
+        _exponentiate(data.values[first + c, begin:end], top, own, total, lost)
+    for c in range(last - first):
+        own = theta[c * size + begin : c * size + end]
+        _replace_by_derivative(weight, data.values[first + c, begin:end], total, own)
+    for i in range(len(lost)):
+        lost[i] = weight[i] * (np.log(total[i]) - lost[i])
+
+
 @kernel
 def value_and_gradient(data, features, many, few, first, last, loss, gradients):
     """Negative log-pseudo-likelihood of variables `first` to `last`, and its derivatives.
@@ -181,42 +238,69 @@ def value_and_gradient(data, features, many, few, first, last, loss, gradients):
     loss : float64, (n_vars,), written.
     gradients : two arrays, float64, (n_columns,), of the many and the few columns, written.
     """
-    gradient, few_gradient = gradients
-    n_words = data.n_words
-    mask = np.empty(BLOCK, np.uint64)
-    theta = _aligned_floats(64 * n_words)
-    lost = np.empty(64 * n_words, np.float32)
+    n_words, start = data.n_words, data.start
+    size = 64 * n_words
+    widest = 0
     for v in range(first, last):
-        theta[:] = _ZERO
-        for c in range(few.var_start[v], few.var_start[v + 1]):
-            w = few.coefficient[c]
-            if w != _ZERO:
-                for k in range(few.span[c, 0], few.span[c, 1]):
-                    theta[few.rows[k]] += w
-        gradient[many.var_start[v] : many.var_start[v + 1]] = 0.0
+        widest = max(widest, start[v + 1] - start[v])
+    mask = np.empty(BLOCK, np.uint64)
+    theta = _aligned_floats(widest * size)
+    lost = np.empty(size, np.float32)
+    for v in range(first, last):
+        begin, end = start[v], start[v + 1]
+        loss[v] = 0.0
+        if begin == end:
+            continue
+        for c in range(begin, end):
+            _set_few(few, c, theta[(c - begin) * size : (c - begin + 1) * size])
+        gradients[0][many.logit_start[begin] : many.logit_start[end]] = 0.0
         for word in range(0, n_words, BLOCK):
             n = min(BLOCK, n_words - word)
             span = slice(64 * word, 64 * (word + n))
-            block = theta[span]
-            _add_many(data, features, many, v, word, n, mask, block)
-            _losses(data.weight[span], data.values[v, span], block, lost[span])
-            _sum_many(data, features, many, v, word, n, mask, block, gradient)
+            for c in range(begin, end):
+                at = (c - begin) * size + 64 * word
+                _add_many(data, features, many, c, word, n, mask, theta[at : at + 64 * n])
+            if end - begin == 1:
+                _losses(data.weight[span], data.values[begin, span], theta[span], lost[span])
+            else:
+                _softmax_losses(data, begin, end, word, n, theta, lost[span])
+            for c in range(begin, end):
+                at = (c - begin) * size + 64 * word
+                block = theta[at : at + 64 * n]
+                _sum_many(data, features, many, c, word, n, mask, block, gradients[0])
         loss[v] = _sum(lost)
-        for c in range(few.var_start[v], few.var_start[v + 1]):
-            few_gradient[c] = sum_listed(theta, few.rows, few.span[c, 0], few.span[c, 1])
+        for c in range(begin, end):
+            _sum_few(few, c, theta[(c - begin) * size : (c - begin + 1) * size], gradients[1])
 
 
 @kernel
-def _add_many(data, features, many, v, word, n, mask, block):
-    """Add to the log-odds of variable `v` what its columns of many rows add.
+def _set_few(few, c, theta):
+    """Set a logit to what its columns of few rows add up to."""
+    theta[:] = _ZERO
+    for k in range(few.logit_start[c], few.logit_start[c + 1]):
+        w = few.coefficient[k]
+        if w != _ZERO:
+            for place in range(few.span[k, 0], few.span[k, 1]):
+                theta[few.rows[place]] += w
+
+
+@kernel
+def _sum_few(few, c, theta, gradient):
+    """Write the gradient of the columns of few rows of a logit, given the derivatives by it."""
+    for k in range(few.logit_start[c], few.logit_start[c + 1]):
+        gradient[k] = sum_listed(theta, few.rows, few.span[k, 0], few.span[k, 1])
+
+
+@kernel
+def _add_many(data, features, many, logit, word, n, mask, block):
+    """Add to a logit what its columns of many rows add.
 
     word, n : first word and number of words. mask : uint64, (BLOCK,), scratch.
-    block : float32, (64 n,), log-odds of the rows in these words, added to.
+    block : float32, (64 n,), logits of the rows in these words, added to.
     """
-    packed, n_words = data.packed, data.n_words
-    start, code = features
-    var_start, own, feature, others, coefficient = many
-    for c in range(var_start[v], var_start[v + 1]):
+    packed, n_words, start = data.packed, data.n_words, features.start
+    logit_start, own, feature, others, coefficient = many
+    for c in range(logit_start[logit], logit_start[logit + 1]):
         w = coefficient[c]
         if w == _ZERO:
             continue
@@ -228,20 +312,19 @@ def _add_many(data, features, many, v, word, n, mask, block):
             d, e = others[c, 2] * n_words + word, others[c, 3] * n_words + word
             add_where(block, packed, (a, b, d, e), n, w)
         else:
-            _intersect_others(packed, n_words, code, begin, end, own[c], word, n, mask)
+            _intersect_others(data, features, feature[c], own[c], word, n, mask)
             add_where(block, mask, (0,), n, w)
 
 
 @kernel
-def _sum_many(data, features, many, v, word, n, mask, block, gradient):
-    """Add to the gradient of each column of `v` the sum of `block` over the rows it touches.
+def _sum_many(data, features, many, logit, word, n, mask, block, gradient):
+    """Add to the gradient of each column of a logit the sum of `block` over the rows it touches.
 
-    block : float32, (64 n,), derivatives by the log-odds of the rows. Others as in `_add_many`.
+    block : float32, (64 n,), derivatives by the logits of the rows. Others as in `_add_many`.
     """
-    packed, n_words = data.packed, data.n_words
-    start, code = features
-    var_start, own, feature, others, _ = many
-    for c in range(var_start[v], var_start[v + 1]):
+    packed, n_words, start = data.packed, data.n_words, features.start
+    logit_start, own, feature, others, _ = many
+    for c in range(logit_start[logit], logit_start[logit + 1]):
         begin, end = start[feature[c]], start[feature[c] + 1]
         a, b = others[c, 0] * n_words + word, others[c, 1] * n_words + word
         if end - begin <= 3:
@@ -250,7 +333,7 @@ def _sum_many(data, features, many, v, word, n, mask, block, gradient):
             d, e = others[c, 2] * n_words + word, others[c, 3] * n_words + word
             gradient[c] += sum_where(block, packed, (a, b, d, e), n)
         else:
-            _intersect_others(packed, n_words, code, begin, end, own[c], word, n, mask)
+            _intersect_others(data, features, feature[c], own[c], word, n, mask)
             gradient[c] += sum_where(block, mask, (0,), n)
 
 

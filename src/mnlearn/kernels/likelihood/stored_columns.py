@@ -1,4 +1,7 @@
-"""Value and gradient of the pseudo-likelihood, and log-odds of the variables of new rows."""
+"""Value and gradient of the pseudo-likelihood, and log-odds of the variables of new rows.
+
+Each indicator of the data has a logit, see `packed_columns`.
+"""
 
 from typing import NamedTuple
 
@@ -6,7 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.bits import lowest_bit
-from mnlearn.kernels.arithmetic.logistic import exp_nonpositive, log1p_unit, log_sigmoid
+from mnlearn.kernels.arithmetic.logistic import (
+    exp_nonpositive,
+    log1p_unit,
+    log_normal,
+    log_sigmoid,
+)
 from mnlearn.kernels.arithmetic.sums import sum_listed
 from mnlearn.kernels.jit import fused_kernel, kernel
 
@@ -22,8 +30,10 @@ class Design(NamedTuple):
     complement : bool, (n_columns,). Whether the column touches all other rows instead.
     row_start : int64, (n_vars + 1,). Variable v has the merged rows
         row_start[v]:row_start[v + 1].
-    weight : float64, and value : uint8, (n_merged,). Weight of each merged row, and the value
-        of its variable.
+    weight : float64, and value : uint8, (n_merged,). Weight of each merged row, and the number of
+        the state of its variable.
+    logit : int64, (n_columns,), and n_logits : int64, (n_vars,). The logit that each column is a
+        part of, among those of its variable, in ascending order; and their number.
     """
 
     var_start: NDArray[np.int64]
@@ -33,22 +43,27 @@ class Design(NamedTuple):
     row_start: NDArray[np.int64]
     weight: NDArray[np.float64]
     value: NDArray[np.uint8]
+    logit: NDArray[np.int64]
+    n_logits: NDArray[np.int64]
 
 
 @kernel
 def _add_columns(v, design, coefficient, theta):
-    """Set `theta` to the log-odds of variable `v` in each of its merged rows."""
-    var_start, offset, complement, touched, _, _, _ = design
-    constant = 0.0
+    """Set `theta` to the logits of variable `v`, one after the other, in its merged rows."""
+    var_start, offset, complement, touched = design[:4]
+    n = design.row_start[v + 1] - design.row_start[v]
+    for logit in range(design.n_logits[v]):
+        constant = 0.0
+        for c in range(var_start[v], var_start[v + 1]):
+            if complement[c] and design.logit[c] == logit:
+                constant += coefficient[c]
+        theta[logit * n : (logit + 1) * n] = constant
     for c in range(var_start[v], var_start[v + 1]):
-        if complement[c]:
-            constant += coefficient[c]
-    theta[:] = constant
-    for c in range(var_start[v], var_start[v + 1]):
+        own = theta[design.logit[c] * n : (design.logit[c] + 1) * n]
         w = -coefficient[c] if complement[c] else coefficient[c]
         if w != 0.0:
             for k in range(offset[c], offset[c + 1]):
-                theta[touched[k]] += w
+                own[touched[k]] += w
 
 
 @fused_kernel
@@ -64,23 +79,60 @@ def _losses(weight, value, theta, loss):
 
 
 @kernel
+def _exponentiate(theta, n, i):
+    """Replace the logits of row `i` of `n` by their exponentials, the greatest of which is 1.
+
+    Returns the sum of the exponentials and the greatest logit.
+    """
+    top = -np.inf
+    for k in range(i, len(theta), n):
+        top = max(top, theta[k])
+    total = 0.0
+    for k in range(i, len(theta), n):
+        theta[k] = exp_nonpositive(theta[k] - top)
+        total += theta[k]
+    return total, top
+
+
+@kernel
+def _softmax_losses(weight, value, theta, loss):
+    """Do what `_losses` does for a variable of several states; `theta` has the logits of each."""
+    n = len(weight)
+    for i in range(n):
+        observed = theta[value[i] * n + i]
+        total, top = _exponentiate(theta, n, i)
+        loss[i] = weight[i] * (log_normal(total) + top - observed)
+        own = theta[value[i] * n + i]
+        for k in range(i, len(theta), n):
+            theta[k] *= weight[i] / total
+        theta[value[i] * n + i] = -weight[i] * (total - own) / total
+
+
+@kernel
 def value_and_gradient(design, coefficient, first, last, loss, gradient):
     """Negative log-pseudo-likelihood of variables `first` to `last`, and its derivatives.
 
-    design : Design. coefficient : float64, (n_columns,). What a column adds to the log-odds.
+    design : Design. coefficient : float64, (n_columns,). What a column adds to its logit.
     loss : float64, (n_vars,), and gradient : float64, (n_columns,), written.
     """
-    var_start, offset, complement, touched, row_start, weight, value = design
+    var_start, offset, complement, touched, row_start, weight, value, logit, n_logits = design
     for v in range(first, last):
         begin, end = row_start[v], row_start[v + 1]
-        theta = np.empty(end - begin)
-        lost = np.empty(end - begin)
+        n = end - begin
+        theta = np.empty(n_logits[v] * n)
+        lost = np.zeros(n)
         _add_columns(v, design, coefficient, theta)
-        _losses(weight[begin:end], value[begin:end], theta, lost)
+        if n_logits[v] == 1:
+            _losses(weight[begin:end], value[begin:end], theta, lost)
+        elif n_logits[v] > 1:
+            _softmax_losses(weight[begin:end], value[begin:end], theta, lost)
         loss[v] = lost.sum()
-        whole = theta.sum()
+        whole = 0.0
         for c in range(var_start[v], var_start[v + 1]):
-            total = sum_listed(theta, touched, offset[c], offset[c + 1])
+            own = theta[logit[c] * n : (logit[c] + 1) * n]
+            if c == var_start[v] or logit[c] != logit[c - 1]:
+                whole = own.sum()
+            total = sum_listed(own, touched, offset[c], offset[c + 1])
             gradient[c] = whole - total if complement[c] else total
 
 
@@ -90,7 +142,7 @@ def column_weights(design, out):
 
     design : Design. out : float64, (n_columns,).
     """
-    var_start, offset, complement, touched, row_start, weight, _ = design
+    var_start, offset, complement, touched, row_start, weight = design[:6]
     for v in range(len(var_start) - 1):
         own = weight[row_start[v] : row_start[v + 1]]
         whole = own.sum()
@@ -103,8 +155,9 @@ def column_weights(design, out):
 def scaled_entropy(design, coefficient, scale, first, last, out):
     """Write the entropy of the residuals times `scale` to out[v]: the dual of the loss.
 
-    It is the weighted sum over the rows of the entropy of a Bernoulli variable with parameter
-    scale * q, where q is the probability of the value that was not observed.
+    It is the weighted sum over the rows of the entropy of a variable that is not in the observed
+    state with the probability scale * q, where q is what the weights say that this probability is.
+    The other states share it in the same proportions.
 
     design, coefficient : as in `value_and_gradient`. scale : float64, in [0, 1].
     out : float64, (n_vars,), written for variables `first` to `last`.
@@ -112,9 +165,12 @@ def scaled_entropy(design, coefficient, scale, first, last, out):
     row_start, weight, value = design.row_start, design.weight, design.value
     for v in range(first, last):
         begin, end = row_start[v], row_start[v + 1]
-        theta = np.empty(end - begin)
+        theta = np.empty(design.n_logits[v] * (end - begin))
         _add_columns(v, design, coefficient, theta)
         total = 0.0
+        if design.n_logits[v] != 1:
+            out[v] = _softmax_entropy(weight[begin:end], value[begin:end], theta, scale)
+            continue
         for i in range(end - begin):
             s = theta[i] if value[begin + i] else -theta[i]
             e = exp_nonpositive(-abs(s))
@@ -122,6 +178,21 @@ def scaled_entropy(design, coefficient, scale, first, last, out):
             if 0.0 < q < 1.0:
                 total -= weight[begin + i] * (q * np.log(q) + (1.0 - q) * np.log1p(-q))
         out[v] = total
+
+
+@kernel
+def _softmax_entropy(weight, value, theta, scale):
+    """Return what `scaled_entropy` writes for a variable of several states, or of one."""
+    n, entropy = len(weight), 0.0
+    for i in range(n if len(theta) else 0):
+        total, _ = _exponentiate(theta, n, i)
+        for k in range(i, len(theta), n):
+            q = scale * theta[k] / total
+            if k == value[i] * n + i:
+                q = 1.0 - scale * (total - theta[k]) / total
+            if q > 0.0:
+                entropy -= weight[i] * q * np.log(q)
+    return entropy
 
 
 @kernel

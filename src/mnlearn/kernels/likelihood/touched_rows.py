@@ -1,8 +1,9 @@
 """Which rows a feature touches, and which rows a variable cannot tell apart.
 
-The log-odds of variable v in a row is a sum over the features with a literal on v whose other
-literals all hold: plus the weight if the literal asks for 1, minus if it asks for 0. A (feature,
-literal) pair touches the rows where the other literals hold. The kernels find them 64 at a time.
+Each indicator c of the data has a logit, see `packed_columns`. It is a sum over the features with a
+literal on c whose literals on other variables all hold: plus the weight if the literal asks for 1,
+minus if it asks for 0. A (feature, literal) pair touches the rows where the literals on other
+variables hold. The kernels find them 64 at a time.
 """
 
 from typing import NamedTuple
@@ -19,10 +20,11 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 class PackedFeatures(NamedTuple):
     """Features, and the data as packed columns.
 
-    columns : uint64, (n_vars, n_words). Bit i % 64 of word i // 64 is the value in row i.
+    columns : uint64, (n_logits, n_words). Bit i % 64 of word i // 64 is the value in row i.
     last_word : uint64, the bits in use of the last word.
     start : int64, (n_features + 1,), var : int32 and value : uint8, (n_literals,), as in
-        `FeatureSet`.
+        `FeatureSet`, each feature's literals in order of var.
+    variable : int32, (n_literals,), the variable of each literal.
     """
 
     columns: NDArray[np.uint64]
@@ -30,6 +32,7 @@ class PackedFeatures(NamedTuple):
     start: NDArray[np.int64]
     var: NDArray[np.int32]
     value: NDArray[np.uint8]
+    variable: NDArray[np.int32]
 
 
 class RowLists(NamedTuple):
@@ -50,7 +53,8 @@ class RowLists(NamedTuple):
 class Examples(NamedTuple):
     """The distinct rows of a dataset.
 
-    values : uint8, (n_vars, n_rows). weight : float64, (n_rows,).
+    values : uint8, (n_vars, n_rows), number of the state of each variable.
+    weight : float64, (n_rows,).
     """
 
     values: NDArray[np.uint8]
@@ -87,33 +91,45 @@ def _find_violations(features, begin, end, none, one):
 
 
 @kernel
-def _others_hold(column, flip, none, one, t):
-    """Return the rows of word `t` where all literals but the one of `column` hold."""
-    return none[t] | (one[t] & ~(column[t] ^ flip))
+def _others_hold(features, begin, end, k, none, one, out):
+    """Set `out` to the rows where the literals begin:end on other variables than literal k hold."""
+    columns, var, value = features.columns, features.var, features.value
+    variable = features.variable
+    column, flip = columns[var[k]], np.uint64(0) if value[k] else _ALL
+    for t in range(len(out)):
+        out[t] = none[t] | (one[t] & ~(column[t] ^ flip))
+    before = k > begin and variable[k - 1] == variable[k]
+    if before or (k + 1 < end and variable[k + 1] == variable[k]):
+        out[:] = _ALL
+        for other in range(begin, end):
+            if variable[other] != variable[k]:
+                column, flip = columns[var[other]], np.uint64(0) if value[other] else _ALL
+                for t in range(len(out)):
+                    out[t] &= column[t] ^ flip
+    out[-1] &= features.last_word
 
 
 @kernel
 def count_touched(features, wanted, first, last, out):
-    """Count for each wanted literal the rows where the other literals of its feature hold.
+    """Count for each wanted literal the rows that it touches.
 
     features : PackedFeatures; those from `first` to `last` are counted.
     wanted : bool, and out : int64, (n_literals,), the latter written.
     """
-    start, last_word = features.start, features.last_word
+    start = features.start
     n_words = features.columns.shape[1]
-    none = np.empty(n_words, np.uint64)
-    one = np.empty(n_words, np.uint64)
+    none, one, rest = (
+        np.empty(n_words, np.uint64), np.empty(n_words, np.uint64), np.empty(n_words, np.uint64)
+    )  # fmt: skip
     for f in range(first, last):
-        _find_violations(features, start[f], start[f + 1], none, one)
-        none[n_words - 1] &= last_word
-        one[n_words - 1] &= last_word
-        for k in range(start[f], start[f + 1]):
+        begin, end = start[f], start[f + 1]
+        _find_violations(features, begin, end, none, one)
+        for k in range(begin, end):
             if wanted[k]:
-                column = features.columns[features.var[k]]
-                flip = np.uint64(0) if features.value[k] else _ALL
+                _others_hold(features, begin, end, k, none, one, rest)
                 total = np.uint64(0)
-                for t in range(n_words):
-                    total += popcount(_others_hold(column, flip, none, one, t))
+                for word in rest:
+                    total += popcount(word)
                 out[k] = np.int64(total)
 
 
@@ -128,21 +144,21 @@ def list_touched(features, wanted, complement, offset, first, last, out):
     """
     start = features.start
     n_words = features.columns.shape[1]
-    none = np.empty(n_words, np.uint64)
-    one = np.empty(n_words, np.uint64)
+    none, one, rest = (
+        np.empty(n_words, np.uint64), np.empty(n_words, np.uint64), np.empty(n_words, np.uint64)
+    )  # fmt: skip
     for f in range(first, last):
-        _find_violations(features, start[f], start[f + 1], none, one)
-        for k in range(start[f], start[f + 1]):
+        begin, end = start[f], start[f + 1]
+        _find_violations(features, begin, end, none, one)
+        for k in range(begin, end):
             if not wanted[k]:
                 continue
-            column = features.columns[features.var[k]]
-            flip = np.uint64(0) if features.value[k] else _ALL
-            opposite = _ALL if complement[k] else np.uint64(0)
+            _others_hold(features, begin, end, k, none, one, rest)
             place = offset[k]
             for t in range(n_words):
-                word = _others_hold(column, flip, none, one, t) ^ opposite
-                if t == n_words - 1:
-                    word &= features.last_word
+                word = rest[t]
+                if complement[k]:
+                    word = ~word & (features.last_word if t == n_words - 1 else _ALL)
                 while word:
                     out[place] = np.uint64(64 * t) + lowest_bit(word)
                     place += 1
@@ -183,10 +199,11 @@ def merge_rows(lists, examples, mark, merging, first, last):
 def _sum_marks(lists, value, mark, v, key):
     """Write to `key` the sum of the marks of the columns of variable `v` that list each row.
 
-    value : uint8, (n_rows,), of variable `v`; a 1 adds the last mark. key : uint64, (n_rows,).
+    value : uint8, (n_rows,), states of variable `v`; each adds the last mark that often.
+    key : uint64, (n_rows,).
     """
     for i in range(len(key)):
-        key[i] = mark[-1] if value[i] else np.uint64(0)
+        key[i] = mark[-1] * np.uint64(value[i])
     for c in range(lists.var_start[v], lists.var_start[v + 1]):
         for k in range(lists.offset[c], lists.offset[c + 1]):
             key[lists.touched[k]] += mark[c]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.bits import lowest_bit, popcount
-from mnlearn.kernels.arithmetic.logistic import sigmoid
+from mnlearn.kernels.arithmetic.logistic import log_sigmoid, sigmoid
 from mnlearn.kernels.arithmetic.splitmix import mix
 from mnlearn.kernels.arithmetic.ties import EQUAL_AT_WEIGHTS, first_greatest
 from mnlearn.kernels.jit import copy_into, kernel
@@ -43,13 +43,17 @@ class Examples(NamedTuple):
     """The distinct examples, and what the network says of them.
 
     rows : uint64, (n_rows, n_words), as bits. weight : float64, (n_rows,).
-    theta : float64, (n_vars, n_rows), log-odds of each variable given the rest of the row. Short
-        features ask about few variables, whose log-odds then stay in the cache.
+    theta : float64, (n_columns, n_rows), log-odds of the value 1 of each column given the other
+        variables in the row. Short features ask about few columns, whose log-odds then stay in the
+        cache.
+    own : int64, (n_columns, 2). The columns of the variable of column c are own[c, 0]:own[c, 1]. Of
+        a variable of more than one, features ask for the value 1 only.
     """
 
     rows: NDArray[np.uint64]
     weight: NDArray[np.float64]
     theta: NDArray[np.float64]
+    own: NDArray[np.int64]
 
 
 class MaskedFeatures(NamedTuple):
@@ -181,7 +185,7 @@ def _generalise(examples, features, f, price, table, room):
         _replace(asked, best, table, room)
         n_replaced += 1
     if weight[f] != 0.0:
-        _shift(near, examples.theta, room.p, asked, value, weight[f])
+        _shift(near, examples, room.p, asked, value, weight[f])
     return n_replaced, max(score, 0.0) - before
 
 
@@ -189,7 +193,7 @@ def _generalise(examples, features, f, price, table, room):
 def _take_out(examples, asked, value, w, price, room):
     """Take a feature of weight `w` out of the log-odds; return its score."""
     near, l1, precision = room.near, price.l1, price.precision
-    _shift(near, examples.theta, room.p, asked, value, -w)
+    _shift(near, examples, room.p, asked, value, -w)
     n, held = list_cells(
         near, near.until[1], examples.weight, examples.theta, asked, value, room.odds, room.amount
     )
@@ -300,8 +304,9 @@ def _replace(asked, best, table, room):
 
 
 @kernel
-def _shift(near, theta, p, asked, value, w):
+def _shift(near, examples, p, asked, value, w):
     """Add the weight of a feature to the log-odds that it touches, and renew the probabilities."""
+    theta, own = examples.theta, examples.own
     for place in near.ordered[: near.until[1]]:
         i = near.row[place]
         for t in range(len(asked)):
@@ -311,9 +316,28 @@ def _shift(near, theta, p, asked, value, w):
             while word:
                 bit = lowest_bit(word)
                 v = np.int64(64 * t) + np.int64(bit)
-                theta[v, i] += w if (value[t] >> bit) & np.uint64(1) else -w
-                p[v, i] = sigmoid(theta[v, i])
+                if own[v, 1] - own[v, 0] > 1:
+                    _shift_state(theta, p, own[v, 0], own[v, 1], i, v, w)
+                else:
+                    theta[v, i] += w if (value[t] >> bit) & np.uint64(1) else -w
+                    p[v, i] = sigmoid(theta[v, i])
                 word &= word - np.uint64(1)
+
+
+@kernel
+def _shift_state(theta, p, first, end, i, state, w):
+    """Add `w` to the log-odds of a state, by which those of the other states fall."""
+    for v in range(first, end):
+        theta[v, i] = log_sigmoid(theta[v, i])
+    theta[state, i] += w
+    for v in range(first, end):
+        p[v, i] = 0.0
+        for other in range(first, end):
+            if other != v:
+                p[v, i] += np.exp(min(theta[other, i] - theta[v, i], 700.0))
+    for v in range(first, end):
+        theta[v, i] = -np.log(max(p[v, i], 1e-300))
+        p[v, i] = sigmoid(theta[v, i])
 
 
 @kernel

@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.kernels.arithmetic.ties import first_greatest
 from mnlearn.kernels.search.generalisation import (
     Examples,
@@ -33,6 +32,7 @@ from mnlearn.kernels.search.generalisation import (
     generalise_pass,
     remember_all,
 )
+from mnlearn.learning.features.literals import asked_columns, literal_log_odds
 from mnlearn.learning.weights.descent import QUICK, Penalty, Stopping
 from mnlearn.learning.weights.fit import fit_weights
 from mnlearn.learning.weights.packed_likelihood import arrange_packed
@@ -89,7 +89,7 @@ def search_bottom_up(
     data, penalty
         The training data, and the penalty on the weights during the search.
     initial : str
-        "full": an example becomes a conjunction of all its values; "positive": of its ones.
+            What examples become at first; see `features.literals.INITIAL`.
     k : int
         Number of nearest examples that a feature is generalised to match.
     price : float
@@ -108,13 +108,14 @@ def search_bottom_up(
     rng = np.random.default_rng(stream_seed(seed, "blm", initial))
     rows, candidates, table = _start(data, initial)
     literal_price = Price(float(penalty.l1), float(penalty.precision), float(price))
-    atoms = atomic_features(data.n_vars)
+    atoms = atomic_features(data.n_columns)
+    first = data.schema.start[data.schema.variable_of]
+    own = np.column_stack([first, data.schema.start[data.schema.variable_of + 1]])
     record: list[tuple[int, float]] = []
     fitted = fit_weights(arrange_packed(atoms, data, threads), penalty, screen=True)
     network, objective = MarkovNetwork(data.schema, atoms, fitted.weight), fitted.objective
     for _ in range(max_passes):
-        theta = conditional_log_odds(network, data, threads)
-        examples = Examples(rows, data.weight, theta.T.copy())
+        examples = Examples(rows, data.weight, literal_log_odds(network, data, threads), own)
         order = rng.permutation(len(candidates.asked))
         n, gain = generalise_pass(examples, order, candidates, k, literal_price, table)
         record.append((int(n), float(gain)))
@@ -132,7 +133,7 @@ def _start(
     """Return packed rows, the features that examples become, and the table of features seen."""
     rows = _pack_rows(data.rows)
     value = rows.copy()
-    asked = rows.copy() if initial == "positive" else _pack_rows(np.ones_like(data.rows))
+    asked = _pack_rows(asked_columns(data, initial).astype(np.uint8))
     # A replacement loses a literal or more, so that there are no more features than literals.
     table = np.zeros(_table_size(int(np.bitwise_count(asked).sum()) + len(asked)), np.uint64)
     new = remember_all(asked, value, table)
@@ -155,10 +156,11 @@ def _learn_weights(
 
     The atomic features start at their weights in the network `before`.
     """
-    features, place = _network_features(candidates, data.n_vars)
+    features, place = _network_features(candidates, data.n_columns)
     found = np.flatnonzero(candidates.weight)
     start = np.zeros(len(features))
-    start[: data.n_vars] = before.weight[: data.n_vars]  # The atomic features come first.
+    # The atomic features come first.
+    start[: data.n_columns] = before.weight[: data.n_columns]
     start[place] = candidates.weight[found]
     likelihood = arrange_packed(features, data, threads)
     fitted = fit_weights(likelihood, penalty, start=start, screen=True)
@@ -167,13 +169,13 @@ def _learn_weights(
 
 
 def _network_features(
-    candidates: MaskedFeatures, n_vars: int
+    candidates: MaskedFeatures, n_columns: int
 ) -> tuple[FeatureSet, NDArray[np.int64]]:
     """Return the features of the network, and the places of candidates of weights other than 0."""
     found = np.flatnonzero(candidates.weight)
-    unpacked = _unpack_features(candidates.asked[found], candidates.value[found], n_vars)
-    features, place = canonicalise(concatenate([atomic_features(n_vars), unpacked]))
-    return features, place[n_vars:]
+    unpacked = _unpack_features(candidates.asked[found], candidates.value[found], n_columns)
+    features, place = canonicalise(concatenate([atomic_features(n_columns), unpacked]))
+    return features, place[n_columns:]
 
 
 def _table_size(n: int) -> int:
@@ -190,11 +192,11 @@ def _pack_rows(rows: NDArray[np.uint8]) -> NDArray[np.uint64]:
 
 
 def _unpack_features(
-    asked: NDArray[np.uint64], value: NDArray[np.uint64], n_vars: int
+    asked: NDArray[np.uint64], value: NDArray[np.uint64], n_columns: int
 ) -> FeatureSet:
     """Return features given by bit masks."""
     bits = [
-        np.unpackbits(mask.view(np.uint8), axis=1, count=n_vars, bitorder="little")
+        np.unpackbits(mask.view(np.uint8), axis=1, count=n_columns, bitorder="little")
         for mask in (asked, value)
     ]
     owner, var = np.nonzero(bits[0])
@@ -205,7 +207,7 @@ def _unpack_features(
 # Share of the objective. Weights are learned to it, and a candidate must gain more.
 _TOLERANCE = 1e-7
 
-# The variables that a conjunction asks about, and those asked to be 1, as bits of integers.
+# The columns that a conjunction asks about, and those asked to be 1, as bits of integers.
 Conjunction = tuple[int, int]
 
 
@@ -246,8 +248,7 @@ def search_exactly(
     """
     rng = np.random.default_rng(stream_seed(seed, "blm", initial))
     rows = [_pack_bits(row) for row in data.rows]
-    all_variables = (1 << data.n_vars) - 1
-    examples = [(row if initial == "positive" else all_variables, row) for row in rows]
+    examples = list(zip(map(_pack_bits, asked_columns(data, initial)), rows, strict=True))
     learn = partial(_learn, data=data, penalty=penalty, price=price)
     current = learn({e: 0.0 for e in examples if e[0].bit_count() > 1}, None)
     replaced, gained = [], []
@@ -275,7 +276,7 @@ def search_exactly(
             break
     kept = [c for c, w in current.weight.items() if w != 0.0]
     features_kept, _ = canonicalise(
-        concatenate([atomic_features(data.n_vars), features_of(map(_literals, kept))])
+        concatenate([atomic_features(data.n_columns), features_of(map(_literals, kept))])
     )
     return BottomUpSearch(features_kept, tuple(replaced), tuple(gained), current.objective)
 
@@ -289,7 +290,7 @@ def _learn(
     price: float,
 ) -> _Learned:
     """Learn the weights of conjunctions and of the atomic features, starting at those given."""
-    n = data.n_vars
+    n = data.n_columns
     features, place = canonicalise(
         concatenate([atomic_features(n), features_of(map(_literals, weight))])
     )

@@ -76,7 +76,7 @@ class InductionSearch:
 
     def features(self) -> FeatureSet:
         """Return the atomic features and those added, in canonical order."""
-        return canonicalise(mask_features(self.pool.features, self.pool.data.n_vars))[0]
+        return canonicalise(mask_features(self.pool.features, self.pool.data.n_columns))[0]
 
     def _add_best(self) -> bool:
         best = self._best()

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.search.generation import generalise, literal_keys
+from mnlearn.learning.features.literals import INITIAL, asked_columns
 from mnlearn.models.features import (
     FeatureSet,
     atomic_features,
@@ -18,9 +19,6 @@ from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream_seed
 
-# An example starts as a conjunction of all its values ("full"), or of its ones ("positive").
-INITIAL = ("full", "positive")
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GeneratedFeatures:
@@ -30,20 +28,20 @@ class GeneratedFeatures:
 
     Attributes
     ----------
-    n_vars : int
-        Number of variables.
+    n_columns : int
+        Number of columns of the data.
     n_initial : int
         Number of features made of examples; they come first in the list.
     start : int64 array of shape (n_initial + n_generated + 1,)
         First literal of each feature.
     literal : uint16 array of shape (n_literals,)
-        2 * variable + value, in no order within a feature.
+        2 * column + value, in no order within a feature.
     digest : uint64 array of shape (n_initial + n_generated,)
         Equal for equal features. In a run of millions the chance that two different features have
         the same digest is one in 10^6.
     """
 
-    n_vars: int
+    n_columns: int
     n_initial: int
     start: NDArray[np.int64]
     literal: NDArray[np.uint16]
@@ -77,9 +75,9 @@ class GeneratedFeatures:
         source = np.repeat(begin - start[:-1], length) + np.arange(start[-1])
         literal = self.literal[source]
         kept = feature_set(start, literal >> 1, literal & 1)
-        features, target = canonicalise(concatenate([atomic_features(self.n_vars), kept]))
+        features, target = canonicalise(concatenate([atomic_features(self.n_columns), kept]))
         digest = np.zeros(len(features), np.uint64)
-        digest[target[self.n_vars :]] = self.digest[position]
+        digest[target[self.n_columns :]] = self.digest[position]
         return NestedFeatures(self, features, read_only(digest))
 
 
@@ -156,11 +154,11 @@ def generate_features(
     literal = np.empty(len(given) + int(mean * n_generated), np.uint16)
     literal[: len(given)] = given
     digest = np.empty(data.n_rows + n_generated, np.uint64)
-    keys = literal_keys(2 * data.n_vars, np.uint64(stream_seed(seed, "gssl", "hash")))
+    keys = literal_keys(2 * data.n_columns, np.uint64(stream_seed(seed, "gssl", "hash")))
     draws = np.uint64(stream_seed(seed, "gssl", initial))
     literal = generalise(start, literal, data.n_rows, keys, draws, digest)
     return GeneratedFeatures(
-        n_vars=data.n_vars,
+        n_columns=data.n_columns,
         n_initial=data.n_rows,
         start=read_only(start),
         literal=read_only(literal[: start[-1]]),
@@ -170,14 +168,13 @@ def generate_features(
 
 def can_generate(data: Dataset, initial: str) -> bool:
     """Tell whether some example becomes a feature of three literals, which generation needs."""
-    longest = data.n_vars if initial == "full" else int(data.rows.sum(axis=1).max())
-    return longest >= 3
+    return bool(asked_columns(data, initial).sum(axis=1).max() >= 3)
 
 
-def no_features(n_vars: int) -> GeneratedFeatures:
+def no_features(n_columns: int) -> GeneratedFeatures:
     """Return a run that generated nothing."""
     return GeneratedFeatures(
-        n_vars=n_vars,
+        n_columns=n_columns,
         n_initial=0,
         start=read_only(np.zeros(1, np.int64)),
         literal=read_only(np.zeros(0, np.uint16)),
@@ -189,12 +186,10 @@ def _convert_examples(data: Dataset, initial: str) -> tuple[NDArray[np.uint16], 
     """Return the literals of the features that examples become, and the lengths of these."""
     if initial not in INITIAL:
         raise InputError(f"initial: expected one of {', '.join(INITIAL)}, got {initial!r}.")
-    if initial == "full":
-        literal = (2 * np.arange(data.n_vars) + data.rows).astype(np.uint16).ravel()
-        length = np.full(data.n_rows, data.n_vars)
-    else:
-        literal = (2 * np.nonzero(data.rows)[1] + 1).astype(np.uint16)
-        length = data.rows.sum(axis=1, dtype=np.int64)
+    asked = asked_columns(data, initial)
+    column = np.nonzero(asked)[1]
+    literal = (2 * column + data.rows[asked]).astype(np.uint16)
+    length = asked.sum(axis=1, dtype=np.int64)
     if length.max() < 3:
         raise InputError("generation: expected an example with at least three literals.")
     return literal, length

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.inference.marginals import MAX_ENUMERATED
 from mnlearn.kernels.search import gains as kernels
 from mnlearn.kernels.search.gains import GainPrices, PackedRows, find_rows
+from mnlearn.learning.features.literals import literal_log_odds
 from mnlearn.learning.weights.descent import Penalty, Stopping
 from mnlearn.learning.weights.fit import fit_weights
 from mnlearn.learning.weights.packed_likelihood import arrange_packed
@@ -27,10 +27,10 @@ Masks = NDArray[np.uint64]
 class PairCandidates:
     """A growing set of features, and the distinct conjunctions of two of them.
 
-    All features ask variables for the value 1: the atomic features do, so their conjunctions do.
+    All features ask columns for the value 1: the atomic features do, so their conjunctions do.
 
-    features : uint64, (n_features, n_mask_words), in the order in which they were added; bit v % 64
-        of word v // 64 is variable v.
+    features : uint64, (n_features, n_mask_words), in the order in which they were added; bit c % 64
+        of word c // 64 is column c.
     masks : uint64, (n_candidates, n_mask_words). A candidate stays in place when it is added.
     one, other : int64, (n_candidates,), two features whose conjunction it is.
     held : float64, (n_candidates,), total weight of the examples where it holds.
@@ -40,15 +40,15 @@ class PairCandidates:
 
     def __init__(self, data: Dataset, min_support: float, threads: int = 1) -> None:
         self.data, self.min_support, self.threads = data, min_support, threads
-        n_words = -(-data.n_vars // 64)
+        n_words = -(-data.n_columns // 64)
         self.features = np.empty((0, n_words), np.uint64)
         self.masks = np.empty((0, n_words), np.uint64)
         self.one, self.other = np.empty((2, 0), np.int64)
         self.held, self.key = np.empty((2, 0))
         self._bits = np.empty((0, data.columns.shape[1]), np.uint64)
         self._known: set[bytes] = set()
-        every = np.arange(data.n_vars)
-        atoms = np.zeros((data.n_vars, n_words), np.uint64)
+        every = np.arange(data.n_columns)
+        atoms = np.zeros((data.n_columns, n_words), np.uint64)
         atoms[every, every // 64] = np.uint64(1) << (every % 64).astype(np.uint64)
         self._extend(atoms)
 
@@ -66,7 +66,7 @@ class PairCandidates:
 
         The candidates then are the same, in the same order, as when they were added one by one.
         """
-        self._extend(features[self.data.n_vars :])
+        self._extend(features[self.data.n_columns :])
         added = {mask.tobytes() for mask in features}
         gone = [mask.tobytes() in added for mask in self.masks]
         self.key[np.array(gone, bool)] = -np.inf
@@ -76,17 +76,18 @@ class PairCandidates:
         for mask in new:
             n = len(self.features)
             self._known.add(mask.tobytes())
-            joined = self.features | mask
-            fresh = [g for g in range(n) if self._is_new(joined[g])]
-            masks.append(joined[fresh])
+            both = self.features | mask
+            fresh = [g for g in range(n) if self._is_new(both[g])]
+            masks.append(both[fresh])
             ones.append(np.full(len(fresh), n))
             others.append(np.array(fresh, np.int64))
             self.features = np.vstack([self.features, mask])
         self._bits = np.vstack([self._bits, rows_of(self.data.columns, new, self.threads)])
         one, other = np.concatenate([*ones, [-1]])[:-1], np.concatenate([*others, [-1]])[:-1]
         held = weigh(self._bits, one, other, self.data.weight, self.threads)
-        kept = held >= self.min_support
-        self.masks = np.vstack([self.masks, np.vstack([*masks, self.masks[:0]])[kept]])
+        joined = np.vstack([*masks, self.masks[:0]])
+        kept = (held >= self.min_support) & self._can_hold(joined)
+        self.masks = np.vstack([self.masks, joined[kept]])
         self.one = np.concatenate([self.one, one[kept]])
         self.other = np.concatenate([self.other, other[kept]])
         self.held = np.concatenate([self.held, held[kept]])
@@ -99,6 +100,15 @@ class PairCandidates:
         self._known.add(name)
         return True
 
+    def _can_hold(self, masks: Masks) -> NDArray[np.bool_]:
+        """Return which conjunctions ask no variable for two states."""
+        schema, possible = self.data.schema, np.ones(len(masks), bool)
+        if schema.several:
+            features = mask_features(masks, schema.n_columns)
+            pair = features.owner * len(schema) + schema.variable_of[features.var]
+            possible[features.owner[1:][np.diff(pair) == 0]] = False
+        return possible
+
     def feature_weights(self) -> NDArray[np.float64]:
         """Return the total weight of the examples where each feature holds."""
         every = np.arange(len(self.features))
@@ -108,7 +118,7 @@ class PairCandidates:
 def rows_of(columns: NDArray[np.uint64], masks: Masks, threads: int = 1) -> NDArray[np.uint64]:
     """Return the rows where conjunctions hold, as bits, uint64 of shape (n, n_words).
 
-    columns : uint64, (n_vars, n_words), packed columns.
+    columns : uint64, (n_columns, n_words), packed columns.
     """
     out = np.empty((len(masks), columns.shape[1]), np.uint64)
 
@@ -119,10 +129,10 @@ def rows_of(columns: NDArray[np.uint64], masks: Masks, threads: int = 1) -> NDAr
     return out
 
 
-def mask_features(masks: Masks, n_vars: int) -> FeatureSet:
+def mask_features(masks: Masks, n_columns: int) -> FeatureSet:
     """Return conjunctions given by bit masks as a feature set, in their order."""
     as_bytes = np.ascontiguousarray(masks).view(np.uint8)
-    bits = np.unpackbits(as_bytes, axis=1, count=n_vars, bitorder="little")
+    bits = np.unpackbits(as_bytes, axis=1, count=n_columns, bitorder="little")
     owner, var = np.nonzero(bits)
     start = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(masks)))])
     return feature_set(start, var, np.ones(len(var)))
@@ -176,7 +186,7 @@ class PseudoLikelihoodGains:
 
     def refit(self, pool: PairCandidates, start: Vector) -> None:
         """Learn all weights by pseudo-likelihood, from those given."""
-        features, place = canonicalise(mask_features(pool.features, self.data.n_vars))
+        features, place = canonicalise(mask_features(pool.features, self.data.n_columns))
         likelihood = arrange_packed(features, self.data, self.threads)
         first = np.empty(len(place))
         first[place] = start
@@ -186,8 +196,7 @@ class PseudoLikelihoodGains:
     def _use(self, pool: PairCandidates, weight: Vector) -> None:
         self.weight = weight
         network = mask_network(pool.features, weight, self.data.schema)
-        odds = conditional_log_odds(network, self.data, self.threads)
-        self._theta = np.ascontiguousarray(odds.T)
+        self._theta = literal_log_odds(network, self.data, self.threads)
 
     def score(self, pool: PairCandidates, chosen: NDArray[np.int64]) -> tuple[Vector, Vector]:
         """See `Gains.score`."""
@@ -222,7 +231,7 @@ class LikelihoodGains:
     """
 
     def __init__(self, data: Dataset, penalty: Penalty, min_gain: float, threads: int = 1) -> None:
-        if data.n_vars > MAX_ENUMERATED:
+        if np.log2(data.schema.arity).sum() > MAX_ENUMERATED:
             raise InputError(
                 f"expectations exact: {data.n_vars} variables are too many to enumerate "
                 f"(at most {MAX_ENUMERATED}); use expectations=gibbs."
@@ -232,8 +241,11 @@ class LikelihoodGains:
         self.prices = GainPrices(penalty.l1, penalty.precision, max(min_gain, self.least))
         self.stopping = _stopping(min_gain, data)
         self.weight = np.empty(0)
-        every = np.arange(2**data.n_vars)[:, None] >> np.arange(data.n_vars) & 1
-        self._columns = pack_columns(every.astype(np.uint8))
+        arity = data.schema.arity
+        stride = np.cumprod(np.append(1, arity))
+        self._n_states = int(stride[-1])
+        every = np.arange(self._n_states)[:, None] // stride[:-1] % arity
+        self._columns = pack_columns(data.schema.rows(every.astype(np.uint8)))
         self._bits = np.empty((0, 0), np.uint64)
         self._share = np.empty(0)
 
@@ -245,7 +257,7 @@ class LikelihoodGains:
 
     def _likelihood(self, pool: PairCandidates) -> StateLikelihood:
         bits = rows_of(self._columns, pool.features, self.threads)
-        base = np.zeros(2**self.data.n_vars)
+        base = np.zeros(self._n_states)
         held = pool.feature_weights()
         return StateLikelihood(held, self.data.n_examples, bits, base, self.threads)
 
@@ -294,7 +306,7 @@ def mask_network(features: Masks, weight: Vector, schema: Schema) -> MarkovNetwo
 
 
 def pack_columns(rows: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """Return rows as packed columns, uint64 of shape (n_vars, n_words); see `Dataset.columns`."""
+    """Return rows as packed columns, uint64 of shape (n_columns, n_words)."""
     padded = np.zeros((rows.shape[1], -(-len(rows) // 64) * 64), np.uint8)
     padded[:, : len(rows)] = rows.T
     return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)

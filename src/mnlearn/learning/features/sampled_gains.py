@@ -64,8 +64,17 @@ class SampledGains:
         share = (data.frequency * data.n_examples + 0.5) / (data.n_examples + 1.0)
         self.weight = np.log(share) - np.log1p(-share)
         drawn = stream(seed, "della_pietra", "start").random((n_chains, data.n_vars))
+        values = np.zeros(drawn.shape, np.uint8)
+        schema = data.schema
+        for v, own in enumerate(map(schema.columns, range(len(schema)))):
+            if len(own) == 1:
+                values[:, v] = drawn[:, v] < share[own[0]]
+            elif own:
+                count = data.counts(v) + 0.5
+                values[:, v] = np.searchsorted(np.cumsum(count[:-1]) / count.sum(), drawn[:, v])
+                self.weight[own[0] : own[-1] + 1] = np.log(count / count.sum())
         self._n_draws = 0
-        self._use((drawn < share).astype(np.uint8))
+        self._use(schema.rows(values))
 
     def _use(self, states: NDArray[np.uint8]) -> None:
         """Take states that were drawn with the weights as they are."""
@@ -156,7 +165,7 @@ class SampledGains:
     def restore(self, pool: PairCandidates, state: dict[str, NDArray]) -> None:
         """See `Gains.restore`."""
         self.weight, self._n_draws = state["drawn"], int(state["n_draws"])
-        self._use(np.unpackbits(state["chains"], axis=1, count=self.data.n_vars))
+        self._use(np.unpackbits(state["chains"], axis=1, count=self.data.n_columns))
         self.weight = state["weight"]
         self._share = self._likelihood(pool).state_shares(self.weight)[0]
 

@@ -28,8 +28,6 @@ from mnlearn.learning.weights.tree_likelihood import arrange_trees, count_touche
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.tree_features import TreeFeatures
-from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.names import labels_of
 
 # Rewriting has to save at least this share of the estimated work.
 MIN_SAVED = 0.25
@@ -290,21 +288,7 @@ def learn_weights(
     -------
     MarkovNetwork, WeightFit
         The network of the same features, and how learning ended.
-
-    Raises
-    ------
-    InputError
-        The network has variables of several columns, which exclude each other. Each of the columns
-        follows from the others, so that pseudo-likelihood learns nothing else.
     """
-    several = network.schema.several
-    if several:
-        names = labels_of(network.names, network.n_columns)
-        listed = ", ".join(names[v] for v in several[0])
-        raise InputError(
-            f"network: the columns {listed} are states of one variable; pseudo-likelihood, which "
-            "predicts each column from the others, cannot learn weights of such a network."
-        )
     if penalty.sd == math.inf:
         # Its precision is 0, and the gap would be infinite.
         penalty = replace(penalty, sd=None)

@@ -29,17 +29,17 @@ FEW = 1 / 24
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Columns:
-    """Columns in order of their variable.
+    """Columns in order of their logit; each indicator of the data has one.
 
     See `ManyColumns` and `FewColumns` in `kernels.likelihood.packed_columns`.
 
-    var, own, shape : int64, (n_columns,). Variable; literal and feature that define the rows.
+    logit, own, shape : int64, (n_columns,). Logit; literal and feature that define the rows.
     positive, negative : int64, (n_columns,). Feature asking for 1, for 0, in the numbering of
         the likelihood; or -1.
     place : int64, (n_columns, 4). Other literals of the feature; or the span of the list of rows.
     """
 
-    var: NDArray[np.int64]
+    logit: NDArray[np.int64]
     own: NDArray[np.int64]
     shape: NDArray[np.int64]
     positive: NDArray[np.int64]
@@ -47,11 +47,11 @@ class Columns:
     place: NDArray[np.int64]
 
     def __len__(self) -> int:
-        return len(self.var)
+        return len(self.logit)
 
-    def start(self, n_vars: int) -> NDArray[np.int64]:
-        """Return where the columns of each variable begin, shape (n_vars + 1,)."""
-        return np.searchsorted(self.var, np.arange(n_vars + 1))
+    def start(self, n_logits: int) -> NDArray[np.int64]:
+        """Return where the columns of each logit begin, shape (n_logits + 1,)."""
+        return np.searchsorted(self.logit, np.arange(n_logits + 1))
 
     def restrict(self, number: NDArray[np.int64]) -> "Columns":
         """Return the columns of features that have a new number (or -1), shape (n_features,)."""
@@ -62,7 +62,7 @@ class Columns:
         return Columns(**{name: part[kept] for name, part in parts.items()})
 
     def coefficient(self, w: NDArray[np.float64]) -> NDArray[np.float32]:
-        """Return what each column adds to the log-odds of its variable."""
+        """Return what each column adds to its logit."""
         padded = np.append(w, 0.0)
         return (padded[self.positive] - padded[self.negative]).astype(np.float32)
 
@@ -78,15 +78,16 @@ class Columns:
 class PackedLikelihood:
     """The pseudo-likelihood of a feature set as a function of the weights, in single precision.
 
-    Features that differ only in the value they ask of one variable share its column. The error of
+    Features that differ only in the value they ask of one indicator share its column. The error of
     values and gradients is about 1e-7 of the sum of all losses.
 
     Attributes
     ----------
-    n_vars, n_features : int
-        Number of variables and of features.
+    n_features : int
+        Number of features.
     curvature : float64 array of shape (n_features,)
-        Diagonal of the Hessian at w = 0.
+        Diagonal of the Hessian at w = 0; a bound on it for a feature that excludes several states
+        of one variable.
     data, features
         The data and the features, as the kernels take them.
     many, few : Columns
@@ -97,7 +98,6 @@ class PackedLikelihood:
         Number of threads of an evaluation.
     """
 
-    n_vars: int
     n_features: int
     curvature: NDArray[np.float64]
     data: PackedData
@@ -115,18 +115,19 @@ class PackedLikelihood:
         """
         many, few = self.many, self.few
         gradients = np.empty(len(many)), np.empty(len(few))
-        loss = np.empty(self.n_vars)
+        n_vars, n_logits = len(self.data.start) - 1, len(self.data.values)
+        loss = np.empty(n_vars)
         of_many = ManyColumns(
-            many.start(self.n_vars), many.own, many.shape, many.place, many.coefficient(w)
+            many.start(n_logits), many.own, many.shape, many.place, many.coefficient(w)
         )
-        of_few = FewColumns(few.start(self.n_vars), few.place, self.rows, few.coefficient(w))
+        of_few = FewColumns(few.start(n_logits), few.place, self.rows, few.coefficient(w))
 
         def evaluate(first: int, last: int) -> None:
             kernels.value_and_gradient(
                 self.data, self.features, of_many, of_few, first, last, loss, gradients
             )
 
-        map_ranges(evaluate, self.n_vars, self.threads)
+        map_ranges(evaluate, n_vars, self.threads)
         gradient = many.by_feature(gradients[0], -1.0, self.n_features)
         gradient += few.by_feature(gradients[1], -1.0, self.n_features)
         return float(loss.sum()), gradient
@@ -154,16 +155,10 @@ def arrange_packed(features: FeatureSet, data: Dataset, threads: int = 1) -> Pac
     It takes the memory of the packed data, 80 bytes for each literal, and two bytes (four beyond
     65,536 distinct rows) for each row that is stored.
     """
-    n_words = data.columns.shape[1]
-    packed = np.full((2 * data.n_vars + 1, n_words), 2**64 - 1, np.uint64)
-    packed[1:-1:2] = data.columns
-    packed[:-1:2] ^= data.columns
-    weight = np.zeros(64 * n_words, np.float32)
-    weight[: data.n_rows] = data.weight
-    values = np.zeros((data.n_vars, 64 * n_words), np.uint8)
-    values[:, : data.n_rows] = data.rows.T
-    shape = CodedFeatures(features.start, (2 * features.var + features.value).astype(np.uint32))
-    packed_data = PackedData(packed.ravel(), n_words, data.last_word, weight, values)
+    packed_data = _pack(data)
+    variable = data.schema.variable_of[features.var]
+    code = (2 * features.var + features.value).astype(np.uint32)
+    shape = CodedFeatures(features.start, code, variable)
     partner = find_flipped_partners(features)
     wanted = (features.value == 1) | (partner < 0)
     own = np.flatnonzero(wanted)[np.argsort(features.var[wanted], kind="stable")]
@@ -177,22 +172,22 @@ def arrange_packed(features: FeatureSet, data: Dataset, threads: int = 1) -> Pac
     rows = np.empty(offset[-1], np.uint16 if data.n_rows <= 2**16 else np.uint32)
     kernels.list_touched(*where, offset, rows)
     place = np.empty((len(own), 4), np.int64)
-    kernels.write_other_literals(shape, own, owner, 2 * data.n_vars, place)
+    kernels.write_other_literals(shape, own, owner, 2 * data.n_columns, place)
     is_few = listed[same]
     place[is_few, 0], place[is_few, 1] = offset[:-1][same][is_few], offset[1:][same][is_few]
     columns = Columns(
-        var=features.var[own].astype(np.int64),
+        logit=features.var[own].astype(np.int64),
         own=own,
         shape=owner,
         positive=np.where(asks_one, owner, -1),
         negative=np.where(asks_one, partner[own], owner),
         place=place,
     )
-    parts = vars(columns)
+    parts, share = vars(columns), 1.0 / data.schema.arity[variable[own]]
+    curvature = total[same] * share * (1.0 - share)
     return PackedLikelihood(
-        n_vars=data.n_vars,
         n_features=len(features),
-        curvature=0.25 * columns.by_feature(total[same], 1.0, len(features)),
+        curvature=columns.by_feature(curvature, 1.0, len(features)),
         data=packed_data,
         features=shape,
         many=Columns(**{name: part[~is_few] for name, part in parts.items()}),
@@ -202,6 +197,18 @@ def arrange_packed(features: FeatureSet, data: Dataset, threads: int = 1) -> Pac
     )
 
 
+def _pack(data: Dataset) -> PackedData:
+    n_words = data.columns.shape[1]
+    packed = np.full((2 * data.n_columns + 1, n_words), 2**64 - 1, np.uint64)
+    packed[1:-1:2] = data.columns
+    packed[:-1:2] ^= data.columns
+    weight = np.zeros(64 * n_words, np.float32)
+    weight[: data.n_rows] = data.weight
+    values = np.zeros((data.n_columns, 64 * n_words), np.uint8)
+    values[:, : data.n_rows] = data.rows.T
+    return PackedData(packed.ravel(), n_words, data.last_word, weight, values, data.schema.start)
+
+
 def _find_equal_columns(
     features: CodedFeatures, own: NDArray[np.int64], owner: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -209,10 +216,11 @@ def _find_equal_columns(
 
     Columns of pairs with the same other literal touch the same rows. Other columns stand alone.
     """
-    start = features.start[owner]
-    is_pair = features.start[owner + 1] - start == 2
+    start, variable = features.start[owner], features.variable
+    other = np.minimum(2 * start + 1 - own, len(variable) - 1)
+    is_pair = (features.start[owner + 1] - start == 2) & (variable[other] != variable[own])
     key = -1 - np.arange(len(own))
-    key[is_pair] = features.code[(2 * start + 1 - own)[is_pair]]
+    key[is_pair] = features.code[other[is_pair]]
     _, first, same = np.unique(key, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty(len(order), np.int64)
@@ -283,7 +291,7 @@ def rewrite_features(
 ) -> tuple[FeatureSet, "scipy.sparse.csr_matrix"]:
     """Return conjunctions, and which of them add up to each feature but for a constant.
 
-    The indicator of the common value of a variable is 1 less that of its rare value. A feature
+    The indicator of the common value of a column is 1 less that of its rare value. A feature
     that asks for at most `MAX_COMMON` common values is multiplied out: where x and y are mostly 0,
     the feature x = 0, y = 0 is the constant 1 less x less y and plus x y. The second value has
     the shape (n_features, n_conjunctions).
@@ -304,8 +312,8 @@ def rewrite_features(
         parts.append(feature_set(start, features.var[kept], value[kept]))
         owners.append(owner)
         signs.append(-1.0 if subset.bit_count() % 2 else 1.0)
-    conjunctions, place = canonicalise(concatenate(parts))
-    sign = np.repeat(signs, [len(owner) for owner in owners])
-    shape = len(features), len(conjunctions)
-    sums = scipy.sparse.coo_matrix((sign, (np.concatenate(owners), place)), shape).tocsr()
+    conjunctions, place = canonicalise(concatenate(parts), data.schema.start)
+    sign, owner = np.repeat(signs, [len(owner) for owner in owners]), np.concatenate(owners)
+    holds, shape = place >= 0, (len(features), len(conjunctions))
+    sums = scipy.sparse.coo_matrix((sign[holds], (owner[holds], place[holds])), shape).tocsr()
     return conjunctions, sums

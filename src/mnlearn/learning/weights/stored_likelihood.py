@@ -19,11 +19,12 @@ from mnlearn.runtime.threads import map_ranges
 class StoredLikelihood:
     """Which rows each feature touches, arranged by variable.
 
-    A column is a change of the log-odds of one variable v in the rows in which the other literals
-    of a feature hold. Features that differ only in the value they ask of v share a column, whose
-    coefficient is the difference of their weights. A column that touches more than half of the
-    rows lists the rows that it does not touch. Rows that have the same value of v and are touched
-    by the same columns of v are merged into one row of v.
+    A column is a change of one logit (see `kernels.likelihood.touched_rows`) of a variable v in the
+    rows in which a feature's literals on other variables hold. Features that differ only in the
+    value they ask of one indicator share a column, whose coefficient is the difference of their
+    weights. A column that touches more than half of the rows lists the rows that it does not touch.
+    Rows that have the same value of v and are touched by the same columns of v are merged into one
+    row of v.
 
     Attributes
     ----------
@@ -32,7 +33,7 @@ class StoredLikelihood:
     n_examples : float
         Weight of all rows.
     positive, negative : int64 arrays of shape (n_columns,)
-        Feature that asks for v = 1, and feature that asks for v = 0; or -1.
+        Feature that asks the indicator for 1, and feature that asks for 0; or -1.
     design : Design
         The columns, as the kernels take them.
     threads : int
@@ -85,9 +86,11 @@ class StoredLikelihood:
     @cached_property
     def curvature(self) -> NDArray[np.float64]:
         """Return the diagonal of the Hessian at w = 0, float64 of shape (n_features,)."""
-        touched = np.empty(len(self.positive))
-        kernels.column_weights(self.design, touched)
-        return 0.25 * self._by_feature(touched, 1.0)
+        touched, design = np.empty(len(self.positive)), self.design
+        kernels.column_weights(design, touched)
+        share = 1.0 / np.maximum(design.n_logits, 2)
+        share = np.repeat(share * (1.0 - share), np.diff(design.var_start))
+        return self._by_feature(share * touched, 1.0)
 
     def dual_value(self, w: NDArray[np.float64], scale: float) -> float:
         """Return the dual of the loss at the residuals of `w` times `scale`."""
@@ -110,8 +113,7 @@ def arrange_stored(features: FeatureSet, data: Dataset, threads: int = 1) -> Sto
     partner = find_flipped_partners(features)
     wanted = (features.value == 1) | (partner < 0)
     order = np.flatnonzero(wanted)[np.argsort(features.var[wanted], kind="stable")]
-    n_columns = np.bincount(features.var[order], minlength=data.n_vars)
-    var_start = np.concatenate([[0], np.cumsum(n_columns)])
+    var_start = np.searchsorted(features.var[order], data.schema.start)
     lists = RowLists(var_start, *_list_touched(features, data, wanted, order, threads=threads))
     own = features.owner[order]
     return StoredLikelihood(
@@ -120,7 +122,7 @@ def arrange_stored(features: FeatureSet, data: Dataset, threads: int = 1) -> Sto
         n_examples=data.n_examples,
         positive=np.where(features.value[order] == 1, own, -1),
         negative=np.where(features.value[order] == 1, partner[order], own),
-        design=_merge_rows(data, lists, threads),
+        design=_merge_rows(data, lists, features.var[order], threads),
         threads=threads,
     )
 
@@ -133,7 +135,12 @@ def _list_touched(
 ) -> Lists:
     """Return (offset, complement, rows) of the columns, the literals `order`."""
     shape = PackedFeatures(
-        data.columns, data.last_word, features.start, features.var, features.value
+        data.columns,
+        data.last_word,
+        features.start,
+        features.var,
+        features.value,
+        data.schema.variable_of[features.var],
     )
     touched = np.zeros(len(wanted), np.int64)
 
@@ -155,11 +162,12 @@ def _list_touched(
     return offset, complement[order], rows
 
 
-def _merge_rows(data: Dataset, lists: RowLists, threads: int) -> Design:
-    """Return the design with rows merged."""
+def _merge_rows(data: Dataset, lists: RowLists, indicator: NDArray, threads: int) -> Design:
+    """Return the design with rows merged; `indicator` has that of each column."""
+    schema = data.schema
     n_columns = len(lists.complement)
     mark = np.random.default_rng(0).integers(0, 2**64, n_columns + 1, np.uint64)
-    examples = Examples(np.ascontiguousarray(data.rows.T), data.weight)
+    examples = Examples(np.ascontiguousarray(schema.values(data.rows).T), data.weight)
     merging = Merging(
         row_of=np.empty(examples.values.shape, np.uint32),
         n_merged=np.empty(data.n_vars, np.int64),
@@ -181,6 +189,8 @@ def _merge_rows(data: Dataset, lists: RowLists, threads: int) -> Design:
         row_start=row_start,
         weight=np.empty(row_start[-1]),
         value=np.empty(row_start[-1], np.uint8),
+        logit=indicator - schema.start[schema.variable_of[indicator]],
+        n_logits=np.diff(schema.start),
     )
 
     def fill(first: int, last: int) -> None:

@@ -1,0 +1,42 @@
+"""The literals of which searches make features, and their log-odds given the rest of a row.
+
+Of a variable of two states these ask for either state. Of a variable of k > 2 states they ask for
+one of them: its column is 1. A feature asks a variable for one state at most.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.inference.conditionals import conditional_log_odds
+from mnlearn.models.markov_network import MarkovNetwork
+
+# An example becomes a conjunction of the states of all its variables ("full"), or of the second
+# states of variables of two states, the ones, and the states of all others ("positive").
+INITIAL = ("full", "positive")
+
+
+def asked_columns(data: Dataset, initial: str) -> NDArray[np.bool_]:
+    """Return the columns that the features made of examples ask for their values.
+
+    Returns bool of shape (n_rows, n_columns).
+    """
+    asked = data.rows == 1
+    if initial == "full":
+        asked |= np.diff(data.schema.start)[data.schema.variable_of] == 1
+    return asked
+
+
+def literal_log_odds(network: MarkovNetwork, data: Dataset, threads: int) -> NDArray[np.float64]:
+    """Return the log-odds that each column is 1, given the other variables of each row.
+
+    A weight that is added to the literal of a state moves its log-odds against all other states,
+    whatever the number of states. Returns float64 of shape (n_columns, n_rows).
+    """
+    odds = np.ascontiguousarray(conditional_log_odds(network, data, threads).T)
+    for columns in data.schema.several:
+        own = odds[columns[0] : columns[-1] + 1].copy()
+        for k, c in enumerate(columns):
+            odds[c] = own[k] - logsumexp(np.delete(own, k, axis=0), axis=0)
+    return odds
