@@ -10,39 +10,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.splitmix import advance, mix, uniform
-from mnlearn.kernels.arithmetic.ties import EQUAL, first_greatest
+from mnlearn.kernels.arithmetic.ties import EQUAL
 from mnlearn.kernels.jit import copy_into, inlined, kernel
+from mnlearn.kernels.tree_gains import Smoothing, best_split, largest_gain
 
 LEAF = -1
 
 
 class TreeData(NamedTuple):
-    """The data that a tree is grown on.
+    """The data that trees are grown on.
 
-    columns : uint8, (n_vars, n_rows).
+    columns : uint8, (n_columns, n_rows).
     indptr : int64, (n_rows + 1,), and indices : int32: the rows as ascending lists of their ones.
     weight : float64, (n_rows,), weight of each row.
-    pair_weight : float64, (n_vars, n_vars), from `cooccurrence`.
     """
 
     columns: NDArray[np.uint8]
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
     weight: NDArray[np.float64]
-    pair_weight: NDArray[np.float64]
 
 
-class Smoothing(NamedTuple):
-    """How the counts at a leaf become probabilities.
+class Target(NamedTuple):
+    """The variable of a tree, of k states.
 
-    pseudocount : float64, added to the count of each value of the target.
-    value_log, total_log : float64, the logarithms of 0, 1, 2, … plus the pseudocount, and plus
-        twice the pseudocount, if all weights are whole numbers; else of length 0.
+    first, end : int. Its own columns, which the tree does not test.
+    state : uint8, (n_rows,), its state in each row.
+    ones : float64, (k, n_columns), weight of the ones of each column, by state.
+    total : float64, (k,), weight of the rows in each state.
     """
 
-    pseudocount: float
-    value_log: NDArray[np.float64]
-    total_log: NDArray[np.float64]
+    first: int
+    end: int
+    state: NDArray[np.uint8]
+    ones: NDArray[np.float64]
+    total: NDArray[np.float64]
 
 
 class SplitRule(NamedTuple):
@@ -61,13 +63,13 @@ class SplitRule(NamedTuple):
 class TreeRoom(NamedTuple):
     """Scratch of `grow_tree`; n_levels must exceed 2 + log2(n_rows).
 
-    counts : float64, (n_levels, 2, n_vars). Weight of the ones of each variable, by value of the
+    counts : float64, (n_levels, k, n_columns). Weight of the ones of each column, by state of the
         target.
-    active : int32, (n_levels, n_vars). The variables that a node can still be split on.
-    gain : float64, (n_vars,). What a node gains by a split on each of its active variables.
+    active : int32, (n_levels, n_columns). The columns that a node can still be split on.
+    gain : float64, (n_columns,). What a node gains by a split on each of its active columns.
     order, spare : int32, (n_rows,). Rows, those of one node together.
     stack : int64, (n_levels, 4). Nodes still to be split: node, first and last place in `order`,
-        and number of active variables. A node's place is the level of its counts.
+        and number of active columns. A node's place is the level of its counts.
     """
 
     counts: NDArray[np.float64]
@@ -81,24 +83,24 @@ class TreeRoom(NamedTuple):
 class TreeNodes(NamedTuple):
     """The nodes of a tree, the root first, with room for 2 n_rows of them.
 
-    split_var : int32, LEAF for a leaf. child : int32, (·, 2).
+    split_var : int32, column that is tested, LEAF for a leaf. child : int32, (·, 2).
     gain : float64, of the best split, also of a leaf, less what rounding may have added; -inf if no
         split was evaluated.
-    value_weight : float64, (·, 2), weight of the rows with either value of the target.
+    state_weight : float64, (·, k), weight of the rows in each state of the target.
     """
 
     split_var: NDArray[np.int32]
     child: NDArray[np.int32]
     gain: NDArray[np.float64]
-    value_weight: NDArray[np.float64]
+    state_weight: NDArray[np.float64]
 
 
 @kernel
 def cooccurrence(indptr, indices, weight, out):
-    """Add the weight of the rows in which two variables are both 1 to `out`.
+    """Add the weight of the rows in which two columns are both 1 to `out`.
 
     indptr, indices, weight : as in `TreeData`.
-    out : float64, (n_vars, n_vars), zero on entry; symmetric on return.
+    out : float64, (n_columns, n_columns), zero on entry; symmetric on return.
     """
     for i in range(len(indptr) - 1):
         w = weight[i]
@@ -112,62 +114,17 @@ def cooccurrence(indptr, indices, weight, out):
 
 
 @kernel
-def _log_sum(count, added, log_table):
-    """Return log(count + added), looked up in `log_table` unless that is empty."""
-    return log_table[np.int64(count)] if len(log_table) else np.log(count + added)
-
-
-@kernel
-def _leaf_score(c0, c1, smoothing):
-    """Return the log-likelihood of a leaf's own examples under its smoothed distribution."""
-    pseudocount, value_log, total_log = smoothing
-    return (
-        c0 * _log_sum(c0, pseudocount, value_log)
-        + c1 * _log_sum(c1, pseudocount, value_log)
-        - (c0 + c1) * _log_sum(c0 + c1, 2.0 * pseudocount, total_log)
-    )
-
-
-@kernel
-def _largest_gain(c0, c1, smoothing):
-    """Return an upper bound on the gain of any split: each value of the target in a pure leaf.
-
-    Let g(c) be the score of a pure leaf of c examples. A leaf's score is at most g(c0) + g(c1),
-    and g is convex with g(0) = 0, so two pure leaves of one value never beat a single one.
-    """
-    pure = _leaf_score(c0, 0.0, smoothing) + _leaf_score(0.0, c1, smoothing)
-    return pure - _leaf_score(c0, c1, smoothing)
-
-
-@kernel
-def _best_split(ones0, ones1, active, gain, c0, c1, smoothing):
-    """Return the active variable of the largest gain (the first of equals), and `TreeNodes.gain`.
-
-    ones0, ones1 : float64, (n_vars,). active, gain : (n_active,), see `TreeRoom`; gain is written.
-    c0, c1 : float64, of the whole node.
-    """
-    if len(active) == 0:
-        return -1, -np.inf
-    here = _leaf_score(c0, c1, smoothing)
-    for k in range(len(active)):
-        a0, a1 = ones0[active[k]], ones1[active[k]]
-        score = _leaf_score(a0, a1, smoothing) + _leaf_score(c0 - a0, c1 - a1, smoothing)
-        gain[k] = score - here
-    tolerance = EQUAL * (c0 + c1)
-    best = first_greatest(gain[: len(active)], tolerance)
-    return active[best], gain[best] - tolerance
-
-
-@kernel
-def _keep_splittable(ones0, ones1, active, n_active, total, min_examples):
-    """Drop the variables that no longer leave enough on both sides; return how many are left."""
-    n_kept = 0
+def _keep_splittable(ones, active, n_active, count, min_examples):
+    """Drop the columns that do not leave enough on both sides; return how many are left."""
+    n_kept, total = 0, count.sum()
     # Differences of sums of weights that are no whole numbers need not be 0 where no row is left.
     tolerance = EQUAL * total
     for k in range(n_active):
         u = active[k]
-        ones = ones0[u] + ones1[u]
-        smaller = min(ones, total - ones)
+        inside = 0.0
+        for x in range(len(ones)):
+            inside += ones[x, u]
+        smaller = min(inside, total - inside)
         if smaller > tolerance and smaller + tolerance >= min_examples:
             active[n_kept] = u
             n_kept += 1
@@ -193,76 +150,62 @@ def _partition(order, begin, end, column, spare):
 
 @kernel
 def grow_tree(target, data, rule, room, nodes):
-    """Grow the probability tree of `target` depth first and return its number of nodes.
+    """Grow the probability tree of a variable depth first and return its number of nodes.
 
-    target : int. data : TreeData. rule : SplitRule. room : TreeRoom. nodes : TreeNodes, written.
+    target : Target. data : TreeData. rule : SplitRule. room : TreeRoom. nodes : TreeNodes, written.
     """
     min_gain, least, smoothing = rule
     counts, active, gain_of, order, spare, stack = room
     split_var, child, gain, count = nodes
-    height, n_nodes = _start_root(target, data, rule, room, nodes), 1
+    height, n_nodes = _start_root(target, rule, room, nodes), 1
     # The smaller child is handled first, so levels in use never exceed log2(n_rows) + 1.
     while height > 0:
         height -= 1
         node, begin, end, n_active = stack[height]
-        ones0, ones1 = counts[height]
-        c0, c1 = count[node, 0], count[node, 1]
         own = active[height, :n_active]
-        u, gain[node] = _best_split(ones0, ones1, own, gain_of, c0, c1, smoothing)
+        u, gain[node] = best_split(counts[height], own, gain_of, count[node], smoothing)
         if not gain[node] > min_gain:
             continue
-        _add_children(node, u, n_nodes, ones0[u], ones1[u], split_var, child, gain, count)
+        _add_children(node, u, n_nodes, counts[height, :, u], nodes)
         middle = _partition(order, begin, end, data.columns[u], spare)
         small, large = (n_nodes, begin, middle), (n_nodes + 1, middle, end)
         if middle - begin >= end - middle:
             small, large = large, small
         n_nodes += 2
-        small_grows = _may_grow(count, small[0], smoothing, min_gain)
-        large_grows = _may_grow(count, large[0], smoothing, min_gain)
+        small_grows = largest_gain(count[small[0]], smoothing) > min_gain
+        large_grows = largest_gain(count[large[0]], smoothing) > min_gain
         if small_grows or large_grows:
-            _count_ones(target, data, order, small, active[height], n_active, counts[height + 1])
+            below = counts[height + 1]
+            _count_ones(target.state, data, order, small, active[height], n_active, below)
             _hand_down(counts, active, height, n_active, large_grows)
-        if large_grows:
-            n_kept = _keep_active(ones0, ones1, active[height], n_active, count, large[0], least)
-            _push(stack, height, large, n_kept)
-            height += 1
-        if small_grows:
-            ones0, ones1 = counts[height]
-            n_kept = _keep_active(ones0, ones1, active[height], n_active, count, small[0], least)
-            _push(stack, height, small, n_kept)
-            height += 1
+        for grows, part in ((large_grows, large), (small_grows, small)):
+            if grows:
+                at = count[part[0]]
+                n_kept = _keep_splittable(counts[height], active[height], n_active, at, least)
+                _push(stack, height, part, n_kept)
+                height += 1
     return n_nodes
 
 
 @kernel
-def _start_root(target, data, rule, room, nodes):
+def _start_root(target, rule, room, nodes):
     """Write the root, and put it on the stack if it may grow; return the height of the stack."""
-    n_vars, n_rows = data.columns.shape
-    counts, active, pair_weight = room.counts[0], room.active[0], data.pair_weight
+    n_rows, n_columns = len(room.order), target.ones.shape[1]
+    active, total = room.active[0], nodes.state_weight[0]
     for i in range(n_rows):
         room.order[i] = i
-    copy_into(counts[1], pair_weight[target])
-    total = data.weight.sum()
+    for x in range(len(total)):
+        total[x] = target.total[x]
+        copy_into(room.counts[0, x], target.ones[x])
     n_active = 0
-    for u in range(n_vars):
-        counts[0, u] = pair_weight[u, u] - pair_weight[target, u]
-        if u != target:
+    for u in range(n_columns):
+        if not target.first <= u < target.end:
             active[n_active] = u
             n_active += 1
-    nodes.value_weight[0, 1] = pair_weight[target, target]
-    nodes.value_weight[0, 0] = total - pair_weight[target, target]
     nodes.split_var[0], nodes.gain[0] = LEAF, -np.inf
-    least = rule.min_examples
-    n_active = _keep_splittable(counts[0], counts[1], active, n_active, total, least)
+    n_active = _keep_splittable(room.counts[0], active, n_active, total, rule.min_examples)
     _push(room.stack, 0, (0, 0, n_rows), n_active)
-    return 1 if _may_grow(nodes.value_weight, 0, rule.smoothing, rule.min_gain) else 0
-
-
-@kernel
-def _keep_active(ones0, ones1, active, n_active, count, node, min_examples):
-    """Drop the variables that a node cannot be split on; return how many are left."""
-    total = count[node, 0] + count[node, 1]
-    return _keep_splittable(ones0, ones1, active, n_active, total, min_examples)
+    return 1 if largest_gain(total, rule.smoothing) > rule.min_gain else 0
 
 
 @kernel
@@ -273,36 +216,35 @@ def _push(stack, level, part, n_active):
 
 
 @kernel
-def _add_children(node, u, first, a0, a1, split_var, child, gain, count):
-    """Write the split of a node on `u` and its two children, leaves so far, from `first` on."""
+def _add_children(node, u, first, inside, nodes):
+    """Write the split of a node on `u` and its two children, leaves so far, from `first` on.
+
+    inside : float64, (k,), weight of the rows in which `u` is 1.
+    """
+    split_var, child, gain, count = nodes
     split_var[node] = u
     child[node, 0], child[node, 1] = first, first + 1
-    count[first + 1, 0], count[first + 1, 1] = a0, a1
-    count[first, 0], count[first, 1] = count[node, 0] - a0, count[node, 1] - a1
+    for x in range(len(inside)):
+        count[first + 1, x] = inside[x]
+        count[first, x] = count[node, x] - inside[x]
     split_var[first], split_var[first + 1] = LEAF, LEAF
     gain[first], gain[first + 1] = -np.inf, -np.inf
 
 
 @kernel
-def _may_grow(count, node, smoothing, min_gain):
-    """Tell whether some split of a node may gain enough."""
-    return _largest_gain(count[node, 0], count[node, 1], smoothing) > min_gain
+def _count_ones(state, data, order, part, active, n_active, out):
+    """Count the ones of the active columns in some rows, by state of the target.
 
-
-@kernel
-def _count_ones(target, data, order, part, active, n_active, out):
-    """Count the ones of the active variables in some rows, by value of the target.
-
-    The counts of other variables are left with arbitrary values.
+    The counts of other columns are left with arbitrary values.
     """
-    indptr, indices, target_column = data.indptr, data.indices, data.columns[target]
-    for k in range(n_active):
-        out[0, active[k]] = 0.0
-        out[1, active[k]] = 0.0
+    indptr, indices = data.indptr, data.indices
+    for x in range(len(out)):
+        for k in range(n_active):
+            out[x, active[k]] = 0.0
     for k in range(part[1], part[2]):
         i = order[k]
         w = data.weight[i]
-        ones = out[target_column[i]]
+        ones = out[state[i]]
         for a in range(indptr[i], indptr[i + 1]):
             ones[indices[a]] += w
 
@@ -315,15 +257,16 @@ def _hand_down(counts, active, level, n_active, large_grows):
     """
     if large_grows:
         for k in range(n_active):
-            v = active[level, k]
-            active[level + 1, k] = v
-            counts[level, 0, v] -= counts[level + 1, 0, v]
-            counts[level, 1, v] -= counts[level + 1, 1, v]
+            active[level + 1, k] = active[level, k]
+        for x in range(counts.shape[1]):
+            for k in range(n_active):
+                v = active[level, k]
+                counts[level, x, v] -= counts[level + 1, x, v]
     else:
-        for k in range(n_active):
-            v = active[level, k]
-            counts[level, 0, v] = counts[level + 1, 0, v]
-            counts[level, 1, v] = counts[level + 1, 1, v]
+        for x in range(counts.shape[1]):
+            for k in range(n_active):
+                v = active[level, k]
+                counts[level, x, v] = counts[level + 1, x, v]
 
 
 @kernel

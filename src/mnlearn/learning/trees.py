@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels import trees as kernels
+from mnlearn.kernels.tree_gains import Smoothing
 from mnlearn.learning.shares import ALONE, Arrays, Shares, Work
 from mnlearn.models.dependency_network import LEAF, Trees
 from mnlearn.runtime.arrays import read_only
@@ -72,7 +73,7 @@ def learn_tree_path(
     shares: Shares = ALONE,
     sample: int = 0,
 ) -> TreePath:
-    """Grow a probability tree for each variable.
+    """Grow a probability tree for each variable, which tests columns of the other variables.
 
     Parameters
     ----------
@@ -81,13 +82,13 @@ def learn_tree_path(
     kappa : float
         Structure prior in (0, 1]: a split must gain more than -log(kappa) in the log-likelihood of
         the training examples under smoothed leaves, in nats. Of splits that gain the same but for
-        rounding, the one on the first variable is made (decision 0023).
+        rounding, the one on the first column is made (decision 0023).
     min_examples : float
         Least weight of examples on each side of a split.
     threads : int
         Number of threads; the result does not depend on it.
     pseudocount : float
-        Added to the count of each value at a leaf; above 0.
+        Added to the count of each state at a leaf; above 0.
     shares : Shares
         Whether variables are shared out to processes.
     sample : int
@@ -107,82 +108,127 @@ def learn_tree_path(
     # Columns with more ones than zeros are stored negated: work is proportional to the ones.
     negated = data.frequency > 0.5
 
+    n_states = max(2, int(data.schema.arity.max(initial=0)))
+
     def begin() -> Work:
-        tree_data = _arrange(data, negated)
-        rule = kernels.SplitRule(min_gain, float(min_examples), _smoothing(data, pseudocount))
-        return lambda first, end: _grow(range(first, end), tree_data, rule)
+        examples = _Examples(data, negated)
+        return lambda first, end: _grow(
+            range(first, end), examples, (min_gain, float(min_examples), pseudocount), n_states
+        )
+
+    def no_trees(first: int, end: int) -> Arrays:
+        n = end - first
+        return {
+            "n_nodes": np.ones(n, np.int64),
+            "split_var": np.full(n, LEAF, np.int32),
+            "child": np.zeros((n, 2), np.int32),
+            "gain": np.full(n, -np.inf),
+            "state_weight": np.zeros((n, n_states)),
+        }
 
     name = ("trees", sample, kappa, min_examples, pseudocount)
-    grown, seconds = shares.learn(name, data.n_vars, begin, _no_trees, threads)
-    trees = _put_together(grown, negated, pseudocount)
+    grown, seconds = shares.learn(name, data.n_vars, begin, no_trees, threads)
+    trees = _put_together(grown, negated, data.schema.arity, pseudocount)
     return TreePath(trees, read_only(grown["gain"]), min_gain, seconds)
 
 
-def _arrange(data: Dataset, negated: NDArray[np.bool_]) -> kernels.TreeData:
-    """Return the data with some columns negated."""
-    rows = data.rows ^ negated.astype(np.uint8)
-    indptr = np.concatenate([[0], np.cumsum(rows.sum(axis=1, dtype=np.int64))])
-    indices = np.nonzero(rows)[1].astype(np.int32)
-    pair_weight = np.zeros((data.n_vars, data.n_vars))
-    kernels.cooccurrence(indptr, indices, data.weight, pair_weight)
-    columns = np.ascontiguousarray(rows.T)
-    return kernels.TreeData(columns, indptr, indices, data.weight, pair_weight)
+class _Examples:
+    """The data with some columns negated, as the kernel takes them.
+
+    pair_weight : float64, (n_columns, n_columns), from `cooccurrence`.
+    """
+
+    def __init__(self, data: Dataset, negated: NDArray[np.bool_]) -> None:
+        rows = data.rows ^ negated.astype(np.uint8)
+        indptr = np.concatenate([[0], np.cumsum(rows.sum(axis=1, dtype=np.int64))])
+        indices = np.nonzero(rows)[1].astype(np.int32)
+        self.data, self.negated = data, negated
+        self.total = float(data.weight.cumsum()[-1])
+        self.pair_weight = np.zeros((data.n_columns, data.n_columns))
+        kernels.cooccurrence(indptr, indices, data.weight, self.pair_weight)
+        columns = np.ascontiguousarray(rows.T)
+        self.kernel_data = kernels.TreeData(columns, indptr, indices, data.weight)
+        # Logarithms of smoothed counts are looked up where all counts are whole numbers.
+        weight, total = data.weight, data.n_examples
+        whole = bool((weight == np.round(weight)).all()) and total < 2**24
+        self.counts_seen = np.arange(total + 1) if whole else np.zeros(0)
+
+    def target(self, v: int) -> kernels.Target:
+        """Return variable `v` as the target of a tree."""
+        first, end = self.data.schema.start[v : v + 2].tolist()
+        pairs = self.pair_weight
+        columns, every = self.kernel_data.columns[first:end], pairs.diagonal()
+        if end - first == 1:
+            state, ones = columns[0], np.stack([every - pairs[first], pairs[first]])
+            total = np.array([self.total - every[first], every[first]])
+        elif end > first:
+            negated = self.negated[first:end, None]
+            state = (columns ^ negated).argmax(axis=0).astype(np.uint8)
+            ones = np.where(negated, every - pairs[first:end], pairs[first:end])
+            total = np.where(negated[:, 0], self.total - every[first:end], every[first:end])
+        else:
+            state, ones = np.zeros(len(columns.T), np.uint8), every[None].copy()
+            total = np.array([self.total])
+        return kernels.Target(first, end, state, ones, total)
+
+    def smoothing(self, n_states: int, pseudocount: float) -> Smoothing:
+        """Return how counts of a target of some states become probabilities."""
+        added = float(pseudocount), float(n_states * pseudocount)
+        return Smoothing(*added, *(np.log(self.counts_seen + one) for one in added))
+
+    def room(self, n_states: int) -> tuple[kernels.TreeRoom, kernels.TreeNodes]:
+        """Return memory for a tree whose target has some states."""
+        n_columns, n_rows = self.kernel_data.columns.shape
+        n_levels = int(np.log2(n_rows)) + 4
+        room = kernels.TreeRoom(
+            counts=np.empty((n_levels, n_states, n_columns)),
+            active=np.empty((n_levels, n_columns), np.int32),
+            gain=np.empty(n_columns),
+            order=np.empty(n_rows, np.int32),
+            spare=np.empty(n_rows, np.int32),
+            stack=np.empty((n_levels, 4), np.int64),
+        )
+        nodes = kernels.TreeNodes(
+            split_var=np.empty(2 * n_rows, np.int32),
+            child=np.empty((2 * n_rows, 2), np.int32),
+            gain=np.empty(2 * n_rows),
+            state_weight=np.empty((2 * n_rows, n_states)),
+        )
+        return room, nodes
 
 
-def _smoothing(data: Dataset, pseudocount: float) -> kernels.Smoothing:
-    """Tabulate the logarithms of smoothed counts where all counts are whole numbers."""
-    whole = bool((data.weight == np.round(data.weight)).all()) and data.n_examples < 2**24
-    counts_seen = np.arange(data.n_examples + 1) if whole else np.zeros(0)
-    return kernels.Smoothing(
-        float(pseudocount),
-        np.log(counts_seen + pseudocount),
-        np.log(counts_seen + 2.0 * pseudocount),
-    )
+def _grow(
+    targets: range, examples: _Examples, rule: tuple[float, float, float], most_states: int
+) -> Arrays:
+    """Grow the trees of some targets, one after the other.
 
-
-def _grow(targets: range, data: kernels.TreeData, rule: kernels.SplitRule) -> Arrays:
-    """Grow the trees of some targets, one after the other, in the same memory.
+    rule : least gain in nats, least weight of examples on each side, and pseudocount.
 
     Returns the fields of `TreeNodes` for all of them, and n_nodes, int64 of shape (n_targets,).
     """
-    n_vars, n_rows = data.columns.shape
-    n_levels = int(np.log2(n_rows)) + 4
-    room = kernels.TreeRoom(
-        counts=np.empty((n_levels, 2, n_vars)),
-        active=np.empty((n_levels, n_vars), np.int32),
-        gain=np.empty(n_vars),
-        order=np.empty(n_rows, np.int32),
-        spare=np.empty(n_rows, np.int32),
-        stack=np.empty((n_levels, 4), np.int64),
-    )
-    nodes = kernels.TreeNodes(
-        split_var=np.empty(2 * n_rows, np.int32),
-        child=np.empty((2 * n_rows, 2), np.int32),
-        gain=np.empty(2 * n_rows),
-        value_weight=np.empty((2 * n_rows, 2)),
-    )
     grown = []
-    for target in targets:
-        n_nodes = kernels.grow_tree(target, data, rule, room, nodes)
-        grown.append(kernels.TreeNodes._make(field[:n_nodes].copy() for field in nodes))
+    # Targets of equally many states are grown in the same memory.
+    made: dict[int, tuple[kernels.SplitRule, kernels.TreeRoom, kernels.TreeNodes]] = {}
+    for v in targets:
+        target = examples.target(v)
+        k = len(target.total)
+        if k not in made:
+            own = kernels.SplitRule(*rule[:2], examples.smoothing(k, rule[2]))
+            made[k] = own, *examples.room(k)
+        n_nodes = kernels.grow_tree(target, examples.kernel_data, *made[k])
+        found = kernels.TreeNodes._make(field[:n_nodes].copy() for field in made[k][2])
+        wide = np.pad(found.state_weight, ((0, 0), (0, most_states - k)))
+        if k == 2 and examples.negated[target.first]:
+            wide[:, :2] = wide[:, 1::-1].copy()
+        grown.append(found._replace(state_weight=wide))
     fields = zip(*grown, strict=True)
-    found = dict(zip(kernels.TreeNodes._fields, map(np.concatenate, fields), strict=True))
-    return {"n_nodes": np.array([len(one.gain) for one in grown]), **found}
+    found_all = dict(zip(kernels.TreeNodes._fields, map(np.concatenate, fields), strict=True))
+    return {"n_nodes": np.array([len(one.gain) for one in grown]), **found_all}
 
 
-def _no_trees(first: int, end: int) -> Arrays:
-    """Return a leaf for each of some targets."""
-    n = end - first
-    return {
-        "n_nodes": np.ones(n, np.int64),
-        "split_var": np.full(n, LEAF, np.int32),
-        "child": np.zeros((n, 2), np.int32),
-        "gain": np.full(n, -np.inf),
-        "value_weight": np.zeros((n, 2)),
-    }
-
-
-def _put_together(grown: Arrays, negated: NDArray[np.bool_], pseudocount: float) -> Trees:
+def _put_together(
+    grown: Arrays, negated: NDArray[np.bool_], arity: NDArray[np.int64], pseudocount: float
+) -> Trees:
     """Return the trees of the data as they were before columns were negated."""
     start = np.concatenate([[0], np.cumsum(grown["n_nodes"])])
     split_var = grown["split_var"]
@@ -192,12 +238,13 @@ def _put_together(grown: Arrays, negated: NDArray[np.bool_], pseudocount: float)
     child[~inner] = LEAF
     swapped = inner & negated[split_var]
     child[swapped] = child[swapped][:, ::-1]
-    count = grown["value_weight"]
-    count[negated[tree_of]] = count[negated[tree_of]][:, ::-1]
+    count, n_states = grown["state_weight"], arity[tree_of, None]
     total = count.sum(axis=1, keepdims=True)
+    log_prob = np.log((count + pseudocount) / (total + n_states * pseudocount))
+    log_prob[np.arange(count.shape[1]) >= n_states] = -np.inf
     return Trees(
         start=read_only(start),
         split_var=read_only(split_var),
         child=read_only(child.astype(np.int32)),
-        log_prob=read_only(np.log((count + pseudocount) / (total + 2 * pseudocount))),
+        log_prob=read_only(log_prob),
     )

@@ -1,12 +1,15 @@
 """Pseudo-likelihood of the features of probability trees, found by walking the trees.
 
-The features of a tree are paths to its nodes, each with a value of the tree's target. All features
-of one path and target value hold together or not at all, so a row sees a tree as the sum of the
-weights on the path to its leaf. Flipping a variable that the path tests leads to one other leaf.
-The difference of the two sums is what the tree adds to the log-odds of the value that the variable
-has. A *walk* is the leaf of a row in one tree, followed by the leaves that the flips of the tests
-on its path lead to, from the root down. A *code* is twice a leaf, numbered within its tree, plus
-the value of the tree's target in the row.
+The features of a tree are paths to its nodes, each with a state of the tree's target. All features
+of one path and state hold together or not at all, so a row sees a tree as the sum of the weights on
+the path to its leaf. Putting a variable that the path tests into another state leads to another
+leaf, or to the same one. The difference of the two sums is what the tree adds to the *odds* of the
+state that the variable has against the other state. A *walk* is the leaf of a row in one tree,
+followed by the leaves that such changes lead to, from the root down. A *code* is a leaf, numbered
+within its tree, times 2^bits, plus the state of the tree's target in the row.
+
+Odds stand in the columns of the schema: those of a variable of two states in its column, those
+against a state of another variable in the column of this state.
 """
 
 from typing import NamedTuple
@@ -25,17 +28,26 @@ class Forest(NamedTuple):
 
     A place is the number of an inner node, or ~number of a leaf.
 
+    start : int64, (n_vars + 1,), columns of the variables. bits : int, of a state in a code.
     root : int32, (n_vars,), place of the root of each tree.
-    test : int32, (n_inner,), variable that an inner node tests.
-    child : int32, (n_inner, 2), place for each value of the tested variable.
+    test : int32, (n_inner,), column that an inner node tests. var : int32, its variable.
+    child : int32, (n_inner, 2), place for each value of the tested column.
+    change_start : int64, (2 n_inner + 1,), and change : uint32. The changes of state of the tested
+        variable that leave inner node n by its other side, where a row leaves it by side x, are
+        change[change_start[2 n + x]:change_start[2 n + x + 1]]: columns of the odds.
     first_leaf : int64, (n_vars + 1,). Tree v has the leaves first_leaf[v]:first_leaf[v + 1].
-    path_start : int64, (n_leaves + 1,), and path : uint32. The variables tested above leaf k are
+    path_start : int64, (n_leaves + 1,), and path : uint32. The changes on the path to leaf k are
         path[path_start[k]:path_start[k + 1]], from the root down.
     """
 
+    start: NDArray[np.int64]
+    bits: int
     root: NDArray[np.int32]
     test: NDArray[np.int32]
+    var: NDArray[np.int32]
     child: NDArray[np.int32]
+    change_start: NDArray[np.int64]
+    change: NDArray[np.uint32]
     first_leaf: NDArray[np.int64]
     path_start: NDArray[np.int64]
     path: NDArray[np.uint32]
@@ -44,7 +56,8 @@ class Forest(NamedTuple):
 class Walks(NamedTuple):
     """The rows in blocks, and the walks of the first blocks.
 
-    rows : uint8, (n_rows, n_vars). weight : float64, (n_rows,).
+    rows : uint8, (n_rows, n_columns). states : uint8, (n_rows, n_vars). weight : float64,
+        (n_rows,).
     block_rows : int, rows of a block.
     offset : int64, (n_blocks + 1,), codes of all walks before each block.
     n_stored : int, number of blocks whose walks are stored. stored : uint16 or uint32, their
@@ -52,6 +65,7 @@ class Walks(NamedTuple):
     """
 
     rows: NDArray[np.uint8]
+    states: NDArray[np.uint8]
     weight: NDArray[np.float64]
     block_rows: int
     offset: NDArray[np.int64]
@@ -62,7 +76,7 @@ class Walks(NamedTuple):
 @kernel
 def count_codes(forest, rows, block_rows, first, last, out):
     """Write the number of codes of the walks of blocks `first` to `last` to out[first:last]."""
-    root, test, child = forest.root, forest.test, forest.child
+    root, test, child, path_start = forest.root, forest.test, forest.child, forest.path_start
     for b in range(first, last):
         total = 0
         for i in range(b * block_rows, min((b + 1) * block_rows, len(rows))):
@@ -71,33 +85,38 @@ def count_codes(forest, rows, block_rows, first, last, out):
                 place = root[v]
                 while place >= 0:
                     place = child[place, row[test[place]]]
-                    total += 1
-                total += 1
+                total += 1 + path_start[~place + 1] - path_start[~place]
         out[b] = total
 
 
 @kernel
 def write_walks(forest, walks, b, out):
     """Write the walks of the rows of block `b` to `out`, as `Walks.stored` has them."""
-    root, test, child, first_leaf, _, _ = forest
-    rows = walks.rows
+    start, root, test, child = forest.start, forest.root, forest.test, forest.child
+    rows, change_start = walks.rows, forest.change_start
     begin, end = b * walks.block_rows, min((b + 1) * walks.block_rows, len(rows))
     k = 0
     for v in range(len(root)):
-        base = first_leaf[v]
+        base = forest.first_leaf[v]
         for i in range(begin, end):
             row, own = rows[i], k
-            place, y = root[v], row[v]
+            place, y = root[v], walks.states[i, v]
             k += 1
             while place >= 0:
-                x = row[test[place]]
-                other = child[place, 1 - x]
-                while other >= 0:
-                    other = child[other, row[test[other]]]
-                out[k] = 2 * (~other - base) + y
-                k += 1
+                x, u = row[test[place]], forest.var[place]
+                for c in range(change_start[2 * place + x], change_start[2 * place + x + 1]):
+                    changed = forest.change[c]
+                    other = child[place, 1 - x]
+                    while other >= 0:
+                        at = test[other]
+                        holds = row[at]
+                        if start[u] <= at < start[u + 1]:
+                            holds = np.uint8(at == changed)
+                        other = child[other, holds]
+                    out[k] = ((~other - base) << forest.bits) + y
+                    k += 1
                 place = child[place, x]
-            out[own] = 2 * (~place - base) + y
+            out[own] = ((~place - base) << forest.bits) + y
 
 
 @kernel
@@ -130,24 +149,24 @@ def weigh_walks(forest, walks, part_start, first, last, own, near):
     """Sum the weights of the rows of each code, and of the flips of rows that lead to it.
 
     part_start : int64, (n_parts + 1,). Part p is the blocks part_start[p]:part_start[p + 1].
-    own, near : float64, (n_parts, 2 n_leaves), leaf by leaf, zero on entry; written for parts
-        `first` to `last`.
+    own, near : float64, (n_parts, 2^bits n_leaves), leaf by leaf, zero on entry; written for
+        parts `first` to `last`.
     """
-    first_leaf, path_start = forest.first_leaf, forest.path_start
+    first_leaf, path_start, bits = forest.first_leaf, forest.path_start, forest.bits
     rows, weight, block_rows = walks.rows, walks.weight, walks.block_rows
     room = _room(walks)
     for p in range(first, last):
         for b in range(part_start[p], part_start[p + 1]):
             codes = _walks_of(forest, walks, b, room)
             k = 0
-            for v in range(rows.shape[1]):
+            for v in range(len(forest.root)):
                 base = first_leaf[v]
                 for i in range(b * block_rows, min((b + 1) * block_rows, len(rows))):
-                    leaf, w = base + (codes[k] >> 1), weight[i]
-                    own[p, 2 * base + codes[k]] += w
+                    leaf, w = base + (codes[k] >> bits), weight[i]
+                    own[p, (base << bits) + codes[k]] += w
                     end = k + 1 + path_start[leaf + 1] - path_start[leaf]
                     for j in range(k + 1, end):
-                        near[p, 2 * base + codes[j]] += w
+                        near[p, (base << bits) + codes[j]] += w
                     k = end
 
 
@@ -155,16 +174,16 @@ def weigh_walks(forest, walks, part_start, first, last, own, near):
 def value_and_gradient(forest, walks, total, part_start, first, last, loss, gradient):
     """Negative log-pseudo-likelihood of the rows of parts `first` to `last`, and its derivatives.
 
-    total : float64, (2 n_leaves,), leaf by leaf. Sum of the weights of the features that hold at a
-        leaf with each value of the tree's target.
+    total : float64, (2^bits n_leaves,), leaf by leaf. Sum of the weights of the features that hold
+        at a leaf with each state of the tree's target.
     part_start : as in `weigh_walks`.
-    loss : float64, (n_parts,), written. gradient : float64, (n_parts, 2 n_leaves), by `total`,
-        zero on entry; written.
+    loss : float64, (n_parts,), written. gradient : float64, (n_parts, 2^bits n_leaves), by
+        `total`, zero on entry; written.
     """
     rows, weight, block_rows = walks.rows, walks.weight, walks.block_rows
     room = _room(walks)
     odds = np.empty((block_rows, rows.shape[1]))
-    lost = np.empty(rows.shape[1])
+    lost = np.zeros(rows.shape[1])
     for p in range(first, last):
         loss[p] = 0.0
         for b in range(part_start[p], part_start[p + 1]):
@@ -174,28 +193,34 @@ def value_and_gradient(forest, walks, total, part_start, first, last, loss, grad
             block[:] = 0.0
             _add_trees(forest, codes, total, block)
             for i in range(len(block)):
-                _losses(weight[begin + i], block[i], lost)
+                if forest.bits == 1:
+                    _losses(weight[begin + i], block[i], lost)
+                else:
+                    _losses_of_states(weight[begin + i], block[i], forest.start, lost)
                 loss[p] += lost.sum()
             _sum_trees(forest, codes, block, gradient[p])
 
 
 @kernel
 def _add_trees(forest, codes, total, odds):
-    """Add what the trees add to the log-odds of the values that some rows have.
+    """Add what the trees add to the odds of the states that some rows have.
 
-    odds : float64, (number of rows, n_vars), added to.
+    odds : float64, (number of rows, n_columns), added to.
     """
-    _, _, _, first_leaf, path_start, path = forest
+    start, bits, path_start, path = forest.start, forest.bits, forest.path_start, forest.path
     k = _U0  # Unsigned indices need no test for negative ones.
-    for v in range(odds.shape[1]):
-        base = first_leaf[v]
-        at = total[2 * base : 2 * first_leaf[v + 1]]
+    for v in range(len(forest.root)):
+        base, column, width = forest.first_leaf[v], start[v], start[v + 1] - start[v]
+        at = total[base << bits : forest.first_leaf[v + 1] << bits]
         for i in range(len(odds)):
             own = codes[k]
             k += _U1
             here = at[own]
-            odds[i, v] += here - at[own ^ 1]
-            leaf = base + (own >> 1)
+            if width == 1:
+                odds[i, column] += here - at[own ^ 1]
+            elif width > 1:
+                _add_states(at[(own >> bits) << bits :], here, odds[i, column : column + width])
+            leaf = base + (own >> bits)
             j = np.uint64(path_start[leaf])
             for _ in range(path_start[leaf + 1] - path_start[leaf]):
                 odds[i, path[j]] += here - at[codes[k]]
@@ -204,19 +229,33 @@ def _add_trees(forest, codes, total, odds):
 
 
 @kernel
+def _add_states(at_leaf, here, odds):
+    """Add what a tree of several states adds to the odds of its target; 0 for its own state."""
+    for s in range(len(odds)):
+        odds[s] += here - at_leaf[s]
+
+
+@kernel
 def _sum_trees(forest, codes, slope, gradient):
-    """Add to `gradient` the derivatives by the sums of leaves, given those by the log-odds."""
-    _, _, _, first_leaf, path_start, path = forest
+    """Add to `gradient` the derivatives by the sums of leaves, given those by the odds."""
+    start, bits, path_start, path = forest.start, forest.bits, forest.path_start, forest.path
     k = _U0
-    for v in range(slope.shape[1]):
-        base = first_leaf[v]
-        at = gradient[2 * base : 2 * first_leaf[v + 1]]
+    for v in range(len(forest.root)):
+        base, column, width = forest.first_leaf[v], start[v], start[v + 1] - start[v]
+        at = gradient[base << bits : forest.first_leaf[v + 1] << bits]
         for i in range(len(slope)):
             own = codes[k]
             k += _U1
-            here = slope[i, v]
-            at[own ^ 1] -= here
-            leaf = base + (own >> 1)
+            here = 0.0
+            if width == 1:
+                at[own ^ 1] -= slope[i, column]
+                here = slope[i, column]
+            elif width > 1:
+                of_leaf = at[(own >> bits) << bits :]
+                for s in range(width):
+                    of_leaf[s] -= slope[i, column + s]
+                    here += slope[i, column + s]
+            leaf = base + (own >> bits)
             j = np.uint64(path_start[leaf])
             for _ in range(path_start[leaf + 1] - path_start[leaf]):
                 one = slope[i, path[j]]
@@ -227,9 +266,34 @@ def _sum_trees(forest, codes, slope, gradient):
             at[own] += here
 
 
+@kernel
+def _losses_of_states(weight, odds, start, lost):
+    """Do as `_losses` for variables of any number of states: lost has a place for each column.
+
+    The odds of a variable's own state are 0.
+    """
+    for v in range(len(start) - 1):
+        first, end = start[v], start[v + 1]
+        if end - first == 1:
+            _losses(weight, odds[first:end], lost[first:end])
+        elif end > first:
+            least, total = 0.0, 0.0
+            for c in range(first, end):
+                least = min(least, odds[c])
+            for c in range(first, end):
+                odds[c] = np.exp(least - odds[c])
+                total += odds[c]
+            lost[first] = weight * (np.log(total) - least)
+            for c in range(first, end):
+                odds[c] *= -weight / total
+
+
 @fused_kernel
 def _losses(weight, odds, lost):
-    """Write the loss of each variable of a row to `lost`; make `odds` its derivative."""
+    """Write the loss of each variable of a row to `lost`; make `odds` its derivative.
+
+    All variables have two states.
+    """
     for v in range(len(odds)):
         s = odds[v]
         e = exp_nonpositive(-abs(s))
@@ -243,29 +307,29 @@ def sum_down(parent, leaf, weight, out):
 
     parent : int64, (n_nodes,), -1 at a root; parents stand before their children.
     leaf : int64, (n_nodes,), number of the leaf that a node is, or -1.
-    weight : float64, (n_nodes, 2), replaced by the sums. out : float64, (2 n_leaves,), written,
-        leaf by leaf.
+    weight : float64, (n_nodes, 2^bits), replaced by the sums. out : float64, (n_leaves, 2^bits),
+        written.
     """
     for m in range(len(parent)):
-        for y in range(2):
+        for y in range(weight.shape[1]):
             if parent[m] >= 0:
                 weight[m, y] += weight[parent[m], y]
             if leaf[m] >= 0:
-                out[2 * leaf[m] + y] = weight[m, y]
+                out[leaf[m], y] = weight[m, y]
 
 
 @kernel
 def sum_up(parent, leaf, value, out):
     """Sum values of leaves over the leaves below each node; arguments as in `sum_down`.
 
-    value : float64, (2 n_leaves,), leaf by leaf. out : float64, (n_nodes, 2), written; 0 below the
+    value : float64, (n_leaves, 2^bits). out : float64, (n_nodes, 2^bits), written; 0 below the
         leaves.
     """
     out[:] = 0.0
     for m in range(len(parent) - 1, -1, -1):
-        for y in range(2):
+        for y in range(out.shape[1]):
             if leaf[m] >= 0:
-                out[m, y] += value[2 * leaf[m] + y]
+                out[m, y] += value[leaf[m], y]
             if parent[m] >= 0:
                 out[parent[m], y] += out[m, y]
 
@@ -274,11 +338,11 @@ def sum_up(parent, leaf, value, out):
 def count_touches(counted, depth, start, split_var, child, rows):
     """Count the (row, feature, literal) triples where the other literals of the feature hold.
 
-    The features are those of the nodes `counted`, each with both values of the target, which share
-    the target's literal.
+    The features are those of the nodes `counted`, each with all states of the target, which share
+    the target's literal. Tests of other states of a variable count as tests of other variables.
 
     counted : bool, and depth : int64, (n_nodes,). start, split_var, child : as in `Trees`.
-    rows : uint8, (n_rows, n_vars).
+    rows : uint8, (n_rows, n_columns).
     """
     total = 0
     for i in range(len(rows)):

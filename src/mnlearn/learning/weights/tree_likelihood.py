@@ -19,8 +19,8 @@ STORED_BYTES = 2**28
 _BLOCK_CELLS = 2**15
 # Each part of the rows has its own sums, so that the sums do not depend on the threads.
 _PARTS, _PART_LEAVES = 16, 2**22
-# A code is twice the leaf: two bytes number the leaves of trees that have no more than these.
-_SHORT_LEAVES = 2**15
+# Two bytes hold fewer codes than this.
+_SHORT_CODES = 2**16
 # The walks are made for fewer features only if this share of the inner nodes is no longer needed.
 _DROPPED = 0.5
 # Rows from which the work of other ways is estimated.
@@ -34,9 +34,9 @@ class TreeLikelihood:
     Attributes
     ----------
     place : int64 array of shape (n_features,)
-        Twice the node whose path a feature is, plus the value of the tree's target.
+        2^bits times the node whose path a feature is, plus the state of the tree's target.
     curvature : float64 array of shape (n_features,)
-        Diagonal of the Hessian at w = 0.
+        Diagonal of the Hessian at w = 0; an upper bound on it if variables have many states.
     trees : Trees
         The trees.
     parent, leaf : int64 arrays of shape (n_nodes,)
@@ -67,32 +67,33 @@ class TreeLikelihood:
 
         w : float64, shape (n_features,). The value is in nats, summed over examples.
         """
-        n_leaves = int(self.forest.first_leaf[-1])
-        of_nodes, total = np.zeros((len(self.parent), 2)), np.empty(2 * n_leaves)
+        n_leaves, n_codes = int(self.forest.first_leaf[-1]), 1 << self.forest.bits
+        of_nodes, total = np.zeros((len(self.parent), n_codes)), np.empty((n_leaves, n_codes))
         of_nodes.ravel()[self.place] = w
         kernels.sum_down(self.parent, self.leaf, of_nodes, total)
         part_start = _cut_parts(self.walks, n_leaves)
         n_parts = len(part_start) - 1
-        loss, gradient = np.empty(n_parts), np.zeros((n_parts, 2 * n_leaves))
+        loss, gradient = np.empty(n_parts), np.zeros((n_parts, total.size))
 
         def evaluate(first: int, last: int) -> None:
             kernels.value_and_gradient(
-                self.forest, self.walks, total, part_start, first, last, loss, gradient
+                self.forest, self.walks, total.ravel(), part_start, first, last, loss, gradient
             )
 
         map_ranges(evaluate, n_parts, self.threads)
-        kernels.sum_up(self.parent, self.leaf, gradient.sum(axis=0), of_nodes)
+        of_leaves = gradient.sum(axis=0).reshape(total.shape)
+        kernels.sum_up(self.parent, self.leaf, of_leaves, of_nodes)
         return float(loss.sum()), of_nodes.ravel()[self.place]
 
     def restrict(self, members: NDArray[np.bool_]) -> "TreeLikelihood":
         """Return the likelihood of some of the features alone, in the same order."""
         place, curvature = self.place[members], self.curvature[members]
         part = replace(self, place=place, curvature=curvature)
-        inner = _find_inner(self.trees, self.parent, place)
+        inner = _find_inner(self.parent, place >> self.forest.bits)
         if inner.sum() >= (1 - _DROPPED) * len(self.forest.test):
             return part
-        leaf, forest = _build_forest(self.trees, self.parent, inner)
-        walks = _store_walks(forest, self.walks.rows, self.walks.weight, self.threads)
+        leaf, forest = _build_forest(self.trees, self.parent, inner, self.forest.start)
+        walks = _store_walks(forest, *self.walks[:3], self.threads)
         return replace(part, leaf=leaf, forest=forest, walks=walks)
 
 
@@ -103,13 +104,15 @@ def arrange_trees(features: TreeFeatures, data: Dataset, threads: int = 1) -> Tr
     row in a tree, and at most `STORED_BYTES`.
     """
     assert features.place is not None
-    trees, place = features.trees, features.place
+    trees, schema = features.trees, data.schema
+    node, state = np.divmod(features.place, trees.most_states)
     parent = trees.parent
-    leaf, forest = _build_forest(trees, parent, _find_inner(trees, parent, place))
-    walks = _store_walks(forest, data.rows, data.weight, threads)
+    leaf, forest = _build_forest(trees, parent, _find_inner(parent, node), schema.start)
+    walks = _store_walks(forest, data.rows, schema.values(data.rows), data.weight, threads)
+    place = (node << forest.bits) + state
     return TreeLikelihood(
         place=place,
-        curvature=_curvature(trees, parent, leaf, forest, walks, threads).ravel()[place],
+        curvature=_curvature(parent, leaf, forest, walks, threads).ravel()[place],
         trees=trees,
         parent=parent,
         leaf=leaf,
@@ -122,12 +125,12 @@ def arrange_trees(features: TreeFeatures, data: Dataset, threads: int = 1) -> Tr
 def count_touches(features: TreeFeatures, data: Dataset) -> float:
     """Estimate the number of (row, feature, literal) triples where the other literals hold.
 
-    The rows are an evenly spaced subset. Both values of a target count once.
+    The rows are an evenly spaced subset. All states of a target count once.
     """
     assert features.place is not None
     trees = features.trees
     counted = np.zeros(len(trees.split_var), bool)
-    counted[features.place // 2] = True
+    counted[features.place // trees.most_states] = True
     step = -(-data.n_rows // _SAMPLE_ROWS)
     rows = data.rows[::step]
     touches = kernels.count_touches(
@@ -136,10 +139,10 @@ def count_touches(features: TreeFeatures, data: Dataset) -> float:
     return float(touches) * data.n_rows / len(rows)
 
 
-def _find_inner(trees: Trees, parent: NDArray, place: NDArray) -> NDArray[np.bool_]:
-    """Return which nodes have a feature below them."""
+def _find_inner(parent: NDArray, node: NDArray) -> NDArray[np.bool_]:
+    """Return which nodes have one of some nodes below them."""
     below = np.zeros(len(parent), bool)
-    node = np.unique(place // 2)
+    node = np.unique(node)
     while len(node):
         above = np.unique(parent[node])
         above = above[above >= 0]
@@ -148,48 +151,36 @@ def _find_inner(trees: Trees, parent: NDArray, place: NDArray) -> NDArray[np.boo
     return below
 
 
-def _build_forest(trees: Trees, parent: NDArray, inner: NDArray) -> tuple[NDArray, Forest]:
+def _build_forest(
+    trees: Trees, parent: NDArray, inner: NDArray, start: NDArray[np.int64]
+) -> tuple[NDArray, Forest]:
     """Return the number of the leaf that each node is (or -1), and the trees of the nodes `inner`.
 
-    Their other children become leaves.
+    Their other children become leaves. start : columns of the variables.
     """
     kept = (parent < 0) | inner[parent]
     is_leaf = kept & ~inner
     leaf = np.where(is_leaf, np.cumsum(is_leaf) - 1, -1)
     place = np.where(inner, np.cumsum(inner) - 1, ~leaf).astype(np.int32)
-    paths = trees.paths().select(is_leaf)
+    test = trees.split_var[inner]
+    var = (np.searchsorted(start, test, "right") - 1).astype(np.int32)
+    above = trees.paths()
+    change_start, change = _changes(start, test, var, above.select(inner))
+    path_start, path = _changes_on_paths(trees, np.flatnonzero(is_leaf), place, change_start, change)
     forest = Forest(
+        start=start,
+        bits=max(1, int(np.diff(start).max(initial=1) - 1).bit_length()),
         root=place[trees.start[:-1]],
-        test=trees.split_var[inner],
+        test=test,
+        var=var,
         child=place[trees.child[inner]].reshape(-1, 2),
+        change_start=change_start,
+        change=change,
         first_leaf=np.concatenate([[0], np.cumsum(is_leaf)])[trees.start],
-        path_start=paths.start,
-        path=paths.var.astype(np.uint32),
+        path_start=path_start,
+        path=path,
     )
     return leaf, forest
-
-
-def _store_walks(forest: Forest, rows: NDArray, weight: NDArray, threads: int) -> Walks:
-    """Return the walks of the rows, as many of them stored as the memory allows."""
-    n_rows, n_vars = rows.shape
-    block_rows = int(np.clip(_BLOCK_CELLS // n_vars, 16, 512))
-    count = np.empty(-(-n_rows // block_rows), np.int64)
-
-    def count_codes(first: int, last: int) -> None:
-        kernels.count_codes(forest, rows, block_rows, first, last, count)
-
-    map_ranges(count_codes, len(count), threads)
-    offset = np.concatenate([[0], np.cumsum(count)])
-    dtype = np.uint16 if np.diff(forest.first_leaf).max() <= _SHORT_LEAVES else np.uint32
-    n_stored = int(np.searchsorted(offset, STORED_BYTES // np.dtype(dtype).itemsize, "right")) - 1
-    stored = np.empty(offset[n_stored], dtype)
-    walks = Walks(rows, weight, block_rows, offset, n_stored, stored)
-
-    def store(first: int, last: int) -> None:
-        kernels.store_walks(forest, walks, first, last)
-
-    map_ranges(store, n_stored, threads)
-    return walks
 
 
 def _cut_parts(walks: Walks, n_leaves: int) -> NDArray[np.int64]:
