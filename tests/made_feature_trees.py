@@ -3,9 +3,9 @@
 import itertools
 
 import numpy as np
-from mnlearn.models.grouped_variables import grouped_variables
 
 import lem_oracle
+from made_states import schema_of
 from mnlearn.data.dataset import merge_rows
 from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
 
@@ -28,18 +28,6 @@ def random_values(rng, n):
         one, other = rng.choice(binary, 2, replace=False)
         values[:, one] = values[:, other] ^ rng.integers(0, 2)
     return values, arity
-
-
-def random_columns(rng, arity):
-    """The variables over columns: those of two values are one column or two."""
-    groups, n_columns = [], 0
-    for r in arity:
-        if r == 2 and rng.random() < 0.5:
-            n_columns += 1
-            continue
-        groups.append(tuple(range(n_columns, n_columns + r)))
-        n_columns += r
-    return grouped_variables(n_columns, groups)
 
 
 def random_settings(rng):
@@ -65,10 +53,9 @@ def learned_twice(seed):
     """A tree, the same one by its definition, and all states as values; settings from the seed."""
     rng = np.random.default_rng(seed)
     values, arity = random_values(rng, int(rng.integers(5, 120)))
-    variables = random_columns(rng, arity)
+    schema = schema_of(*arity)
     settings = random_settings(rng)
-    tree = learn_feature_tree(
-        merge_rows(variables.one_hot(values)), LemSettings(**settings), variables.groups
-    )
+    data = merge_rows(schema.rows(values), schema=schema)
+    tree = learn_feature_tree(data, LemSettings(**settings))
     nodes = lem_oracle.learn_tree(values, arity, lem_oracle.Settings(**settings))
     return tree, nodes, np.array(list(itertools.product(*map(range, arity))))

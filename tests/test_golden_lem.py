@@ -16,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mnlearn.models.grouped_variables import grouped_variables
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.lem.division import divide_node
@@ -134,10 +133,9 @@ for words in lines_of("golden_lem_blocks.txt"):
 @pytest.mark.parametrize("key", BLOCKS, ids=" ".join)
 def test_blocks(key, sample):
     train = sample(*key[:2])["train"]
-    variables = grouped_variables(train.n_vars, train.groups)
-    values = variables.values(train.rows[train.row_of])
+    values = train.schema.values(train.rows[train.row_of])
     for line in BLOCKS[key]:
-        check_blocks(line, values, variables.arity.tolist())
+        check_blocks(line, values, train.schema.arity.tolist())
 
 
 def checksum_of(leaf):

@@ -5,26 +5,23 @@ import itertools
 
 import numpy as np
 import pytest
-from mnlearn.models.grouped_variables import grouped_variables
 
 from command import mean, refuse, succeed
 from lem_oracle import log_probability
 from made_feature_trees import learned_twice
 from made_random import random_data
+from made_states import every_row
 from mnlearn.data.dataset import merge_rows
-from mnlearn.inference.circuits.exact import log_partition, log_value
-from mnlearn.inference.queries import answer
+from mnlearn.inference.circuits.exact import log_partition, log_value, marginals
 from mnlearn.inference.sampling import sample_rows
-from mnlearn.inference.settings import Inference
 from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
 from mnlearn.models import feature_tree as feature_trees
 from mnlearn.models.feature_tree import _expand, feature_tree, leaf_features, merge_equal
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
-from mnlearn.scoring.any_model import cmll, ll, pll
+from mnlearn.scoring.any_model import ll
 from mnlearn.variables.schema import binary_schema
-from oracles import all_states
 
 SEEDS = range(25)
 
@@ -56,7 +53,7 @@ def holds(literals, x):
 def test_likelihoods_of_all_states(case):
     tree, nodes, states = case
     expected = np.array([log_probability(nodes, x) for x in states])
-    found = tree.log_likelihood(tree.variables.one_hot(states))
+    found = tree.log_likelihood(tree.schema.rows(states))
     np.testing.assert_allclose(found, expected, atol=1e-11)
     assert np.exp(found).sum() == pytest.approx(1.0, abs=1e-10)
 
@@ -65,7 +62,7 @@ def test_the_leaf_features_that_a_state_satisfies_add_up_to_its_probability(case
     tree, _, states = case
     leaves = list(leaf_features(tree))
     assert len(leaves) == tree.n_leaves
-    log_p = tree.log_likelihood(tree.variables.one_hot(states))
+    log_p = tree.log_likelihood(tree.schema.rows(states))
     for x, expected in zip(states[:200], log_p, strict=False):
         total = sum(
             leaf.weight
@@ -80,19 +77,15 @@ def test_the_circuit_has_the_distribution_over_columns(case):
     circuit = tree.to_circuit()
     circuit.check()
     assert log_partition(circuit) == pytest.approx(0.0, abs=1e-10)
-    rows = np.random.default_rng(0).integers(0, 2, (500, tree.n_vars)).astype(np.uint8)
-    with np.errstate(invalid="ignore"):
-        np.testing.assert_allclose(log_value(circuit, rows), tree.log_likelihood(rows), atol=1e-10)
+    rows = every_row(tree.schema)
+    np.testing.assert_allclose(log_value(circuit, rows), tree.log_likelihood(rows), atol=1e-10)
 
 
 def test_the_markov_network_has_partition_function_1(case):
     tree, _, states = case
     network = tree.to_markov_network()
-    if tree.n_vars > 14:
-        rows = tree.variables.one_hot(states)
-    else:
-        rows = all_states(tree.n_vars)
-        assert np.exp(network.log_potential(rows)).sum() == pytest.approx(1.0, abs=1e-10)
+    rows = tree.schema.rows(states)
+    assert np.exp(network.log_potential(rows)).sum() == pytest.approx(1.0, abs=1e-10)
     np.testing.assert_allclose(network.log_potential(rows), tree.log_likelihood(rows), atol=1e-10)
 
 
@@ -100,7 +93,7 @@ def test_a_graph_has_the_distribution_of_its_tree(case):
     tree, _, states = case
     graph = merge_equal(tree)
     assert graph.n_a_nodes <= tree.n_a_nodes
-    rows = tree.variables.one_hot(states)
+    rows = tree.schema.rows(states)
     assert np.array_equal(graph.log_likelihood(rows), tree.log_likelihood(rows))
     graph.to_circuit().check()
     np.testing.assert_allclose(
@@ -115,45 +108,31 @@ def test_a_file_keeps_the_tree(tmp_path, case):
     for model in (tree, merge_equal(tree)):
         save_model(model, tmp_path / "a.npz")
         again = load_model(tmp_path / "a.npz")
-        rows = tree.variables.one_hot(states)
+        rows = tree.schema.rows(states)
         assert np.array_equal(again.log_likelihood(rows), model.log_likelihood(rows))
-        assert again.variables.groups == tree.variables.groups
+        assert again.schema == tree.schema
         save_model(again, tmp_path / "b.npz")
         assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
-def test_scores_and_queries_are_those_of_the_enumerated_distribution(trees):
-    tree, _, states = next(t for t in trees if len(t[0].variables.groups) and t[0].n_vars <= 12)
-    rows = tree.variables.one_hot(states)
+def test_conditional_probabilities_are_those_of_the_enumerated_distribution(trees):
+    tree, _, states = next(t for t in trees if t[0].schema.several and t[0].n_columns <= 12)
+    rows = tree.schema.rows(states)
     p = np.exp(tree.log_likelihood(rows))
-    data = merge_rows(rows[::3])
-    assert ll(tree, data).mean == pytest.approx(np.log(p[::3]).mean())
-    group = [0, tree.n_vars - 1]
-    rest = [v for v in range(tree.n_vars) if v not in group]
-    exact = Inference("exact", 0, 1)
-    total = singles = 0.0
-    for x in rows[::3]:
-        agrees = (rows[:, rest] == x[rest]).all(axis=1)
-        for v in group:
-            total += np.log(p[agrees & (rows[:, v] == x[v])].sum() / p[agrees].sum())
-        for v in range(tree.n_vars):
-            others = np.arange(tree.n_vars) != v
-            agrees = (rows[:, others] == x[others]).all(axis=1)
-            singles += np.log(p[agrees & (rows[:, v] == x[v])].sum() / p[agrees].sum())
-    assert cmll(tree, data, [group], exact, seed=0).mean == pytest.approx(total / len(rows[::3]))
-    assert pll(tree, data).mean == pytest.approx(singles / len(rows[::3]))
-    asked = np.zeros((1, tree.n_vars), bool)
-    asked[0, group] = True
-    found = answer(tree, rows[:1], asked, exact, seed=0)
-    agrees = (rows[:, rest] == rows[0, rest]).all(axis=1)
-    expected = [p[agrees & (rows[:, v] == 1)].sum() / p[agrees].sum() for v in group]
-    np.testing.assert_allclose(found[0, group], expected, atol=1e-12)
+    assert ll(tree, merge_rows(rows[::3], schema=tree.schema)).mean == pytest.approx(
+        np.log(p[::3]).mean()
+    )
+    evidence = rows[:1].copy()
+    evidence[:, [*tree.schema.columns(0), *tree.schema.columns(tree.n_vars - 1)]] = 2
+    agrees = ((rows == evidence) | (evidence == 2)).all(axis=1)
+    expected = p[agrees] @ rows[agrees] / p[agrees].sum()
+    np.testing.assert_allclose(marginals(tree.to_circuit(), evidence)[0], expected, atol=1e-12)
 
 
 def test_samples_have_the_frequencies_of_the_tree(trees):
-    tree, _, states = next(t for t in trees if len(t[0].variables.groups) and len(t[2]) < 100)
-    p = np.exp(tree.log_likelihood(tree.variables.one_hot(states)))
-    drawn = tree.variables.values(sample_rows(tree, 40_000, 0, seed=5))
+    tree, _, states = next(t for t in trees if t[0].schema.several and len(t[2]) < 100)
+    p = np.exp(tree.log_likelihood(tree.schema.rows(states)))
+    drawn = tree.schema.values(sample_rows(tree, 40_000, 0, seed=5))
     found = np.array([(drawn == x).all(axis=1).mean() for x in states])
     assert found.sum() == pytest.approx(1.0)
     assert np.abs(found - p).max() < 5 * np.sqrt(p.max() / len(drawn))
@@ -189,7 +168,7 @@ def test_figure_1_of_the_paper():
 
     features = [both(1, 2), both(3, 4), both(5, 6), both(3, 5), both(4, 6)]
     edges = [[0], [1, 2], [3, 4], *[[]] * 8]
-    tree = tree_of(features, edges, grouped_variables(6))
+    tree = tree_of(features, edges, binary_schema(6))
     assert tree.n_a_nodes == 10
     top, *below = features
     found = [(leaf.literals, leaf.negated) for leaf in leaf_features(tree)]
@@ -205,10 +184,9 @@ def test_equal_subtrees_are_counted_once_when_merged():
     one, two, three = ((0, 1),), ((1, 1),), ((2, 1),)
     # Both A-nodes of the root's F-node lead to F-nodes that are equal, with all below them.
     edges = [[0], [1], [2], [3], [], [4], [], [], [], [], []]
-    tree = tree_of([one, two, two, three, three], edges, grouped_variables(3))
+    tree = tree_of([one, two, two, three, three], edges, binary_schema(3))
     assert tree.describe() == {
         "n_vars": 3,
-        "n_groups": 0,
         "n_a_nodes": 10,
         "n_f_nodes": 5,
         "n_leaves": 6,
@@ -221,7 +199,7 @@ def test_equal_subtrees_are_counted_once_when_merged():
 
 def test_as_many_features_as_a_network_has(trees, monkeypatch):
     tree = trees[0][0]
-    n_features = sum(1 for leaf in leaf_features(tree) for _ in _expand(tree.variables, leaf))
+    n_features = sum(1 for leaf in leaf_features(tree) for _ in _expand(tree.schema, leaf))
     monkeypatch.setattr(feature_trees, "MAX_FEATURES", n_features)
     assert tree.to_markov_network().n_vars == tree.n_vars
     monkeypatch.setattr(feature_trees, "MAX_FEATURES", n_features - 1)
@@ -229,21 +207,11 @@ def test_as_many_features_as_a_network_has(trees, monkeypatch):
         tree.to_markov_network()
 
 
-def test_groups_are_checked():
-    for groups, message in (
-        ([(0,)], "expected 2 to 254 columns, got 1"),
-        ([(0, 9)], "expected columns 0 to 3, got 9"),
-        ([(0, 1), (1, 2)], "group 1: column 1 is already in group 0"),
-    ):
-        with pytest.raises(InputError, match=message):
-            grouped_variables(4, groups)
-
-
-def test_rows_with_several_values_of_a_group_are_impossible(trees):
-    tree = next(t for t, _, _ in trees if t.variables.groups)
-    rows = tree.variables.one_hot(np.zeros((2, len(tree.variables)), np.uint8))
-    rows[0, tree.variables.groups[0][1]] = 1
-    rows[1, tree.variables.groups[0][0]] = 0
+def test_rows_with_several_states_of_a_variable_are_impossible(trees):
+    tree = next(t for t, _, _ in trees if t.schema.several)
+    rows = tree.schema.rows(np.zeros((2, tree.n_vars), np.uint8))
+    rows[0, tree.schema.several[0][1]] = 1
+    rows[1, tree.schema.several[0][0]] = 0
     assert np.isneginf(tree.log_likelihood(rows)).all()
 
 

@@ -5,21 +5,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from mnlearn.models.grouped_variables import grouped_variables
 
 from command import mean, refuse, succeed
+from made_states import every_row, schema_of
 from mnlearn.data.dataset import merge_rows
-from mnlearn.inference.circuits.exact import log_partition, log_value
-from mnlearn.inference.queries import answer
+from mnlearn.inference.circuits.exact import log_partition, log_value, marginals
 from mnlearn.inference.sampling import sample_rows
-from mnlearn.inference.settings import Inference
 from mnlearn.models import junction_tree
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.models.junction_tree import NO_PARENT, JunctionTree
 from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
-from mnlearn.scoring.any_model import cmll, ll, pll
-from oracles import all_states
+from mnlearn.scoring.any_model import ll
+from mnlearn.variables.schema import binary_schema
 
 SEEDS = range(8)
 
@@ -27,9 +25,8 @@ SEEDS = range(8)
 def random_tree(seed):
     """A tree of random cliques with random tables; odd seeds have grouped columns."""
     rng = np.random.default_rng(seed)
-    groups = [(1, 4, 2), (5, 6)] if seed % 2 else []
-    variables = grouped_variables(8, groups)
-    order = rng.permutation(len(variables)).tolist()
+    schema = schema_of(*((3, 2, 4, 2, 1) if seed % 2 else (2,) * 8))
+    order = rng.permutation(len(schema)).tolist()
     members, parent = [], []
     while order:
         new = [order.pop() for _ in range(min(len(order), int(rng.integers(1, 3))))]
@@ -37,19 +34,19 @@ def random_tree(seed):
         old = rng.permutation(members[above])[:2].tolist() if above >= 0 else []
         members.append(tuple(sorted([*new, *old])))
         parent.append(above if old else NO_PARENT)
-    return build(variables, members, parent, rng)
+    return build(schema, members, parent, rng)
 
 
-def build(variables, members, parent, rng):
+def build(schema, members, parent, rng):
     tables = []
     for own, above in zip(members, parent, strict=True):
-        shape = tuple(variables.arity[list(own)].tolist())
+        shape = tuple(schema.arity[list(own)].tolist())
         common = members[above] if above >= 0 else ()
         new = tuple(k for k, v in enumerate(own) if v not in common)
         cells = rng.random(shape) + 0.05
         tables.append(np.log(cells / cells.sum(axis=new, keepdims=True)).ravel())
     return JunctionTree(
-        variables,
+        schema,
         np.cumsum([0, *map(len, members)]),
         np.concatenate([np.array(own) for own in members]),
         np.array(parent),
@@ -59,7 +56,7 @@ def build(variables, members, parent, rng):
 
 def enumerated(tree):
     """All states as values, and their probabilities by the definition."""
-    states = np.array(list(itertools.product(*map(range, tree.variables.arity.tolist()))))
+    states = np.array(list(itertools.product(*map(range, tree.schema.arity.tolist()))))
     p = np.ones(len(states))
     for c in range(tree.n_cliques):
         table = np.exp(tree.table(c))
@@ -73,9 +70,7 @@ def tree(request):
 
 
 def test_the_spans_of_the_cliques_are_checked():
-    whole = build(
-        grouped_variables(2), [(0,), (1,)], [NO_PARENT, NO_PARENT], np.random.default_rng(0)
-    )
+    whole = build(binary_schema(2), [(0,), (1,)], [NO_PARENT, NO_PARENT], np.random.default_rng(0))
     with pytest.raises(InputError, match="JunctionTree, start: expected positions from 0 to 2"):
         replace(whole, clique_start=np.array([0, 1, 3]))
 
@@ -83,7 +78,7 @@ def test_the_spans_of_the_cliques_are_checked():
 def test_likelihoods_and_the_distributions_of_cliques(tree):
     states, p = enumerated(tree)
     assert p.sum() == pytest.approx(1.0, abs=1e-12)
-    found = tree.log_likelihood(tree.variables.one_hot(states))
+    found = tree.log_likelihood(tree.schema.rows(states))
     np.testing.assert_allclose(found, np.log(p), atol=1e-12)
     for c, joint in enumerate(tree.clique_probabilities()):
         own = tree.clique(c)
@@ -96,49 +91,32 @@ def test_the_circuit_and_the_network_have_the_distribution_over_columns(tree):
     circuit, network = tree.to_circuit(), tree.to_markov_network()
     circuit.check()
     assert log_partition(circuit) == pytest.approx(0.0, abs=1e-12)
-    rows = all_states(tree.n_vars)
+    rows = every_row(tree.schema)
     expected = tree.log_likelihood(rows)
     np.testing.assert_allclose(log_value(circuit, rows), expected, atol=1e-12)
     np.testing.assert_allclose(network.log_potential(rows), expected, atol=1e-12)
-    assert (circuit.features is None) == bool(tree.variables.groups)
     if circuit.features is not None:
         found = circuit.to_markov_network().log_potential(rows)
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-def test_scores_and_queries(tree):
-    rows = all_states(tree.n_vars)
+def test_conditional_probabilities(tree):
+    rows = every_row(tree.schema)
     p = np.exp(tree.log_likelihood(rows))
-    data = merge_rows(rows[p > 0][::3])
-    group = [0, tree.n_vars - 1]
-    total = singles = 0.0
-    for x in data.rows:
-        for asked in (group, *([v] for v in range(tree.n_vars))):
-            rest = [v for v in range(tree.n_vars) if v not in asked]
-            agrees = (rows[:, rest] == x[rest]).all(axis=1)
-            for v in asked:
-                value = np.log(p[agrees & (rows[:, v] == x[v])].sum() / p[agrees].sum())
-                total, singles = (
-                    (total + value, singles) if asked is group else (total, singles + value)
-                )
-    n = data.n_examples
-    exact = Inference("exact", 0, 1)
-    assert ll(tree, data).mean == pytest.approx(np.log(p[p > 0][::3]).mean())
-    assert cmll(tree, data, [group], exact, seed=0).mean == pytest.approx(total / n)
-    assert pll(tree, data).mean == pytest.approx(singles / n)
-    asked = np.zeros((1, tree.n_vars), bool)
-    asked[0, group] = True
-    rest = [v for v in range(tree.n_vars) if v not in group]
-    agrees = (rows[:, rest] == data.rows[0, rest]).all(axis=1)
-    expected = [p[agrees & (rows[:, v] == 1)].sum() / p[agrees].sum() for v in group]
-    found = answer(tree, data.rows[:1], asked, exact, seed=0)
-    np.testing.assert_allclose(found[0, group], expected, atol=1e-12)
+    assert ll(tree, merge_rows(rows[::3], schema=tree.schema)).mean == pytest.approx(
+        np.log(p[::3]).mean()
+    )
+    evidence = rows[3:4].copy()
+    evidence[:, [*tree.schema.columns(0), *tree.schema.columns(tree.n_vars - 1)]] = 2
+    agrees = ((rows == evidence) | (evidence == 2)).all(axis=1)
+    expected = p[agrees] @ rows[agrees] / p[agrees].sum()
+    np.testing.assert_allclose(marginals(tree.to_circuit(), evidence)[0], expected, atol=1e-12)
 
 
 def test_samples_have_the_frequencies_of_the_tree():
     tree = random_tree(3)
     states, p = enumerated(tree)
-    drawn = tree.variables.values(sample_rows(tree, 40_000, 0, seed=5))
+    drawn = tree.schema.values(sample_rows(tree, 40_000, 0, seed=5))
     found = np.array([(drawn == x).all(axis=1).mean() for x in states])
     assert found.sum() == pytest.approx(1.0)
     assert np.abs(found - p).max() < 5 * np.sqrt(p.max() / len(drawn))
@@ -148,8 +126,8 @@ def test_a_file_keeps_the_tree(tmp_path, tree):
     save_model(tree, tmp_path / "a.npz")
     again = load_model(tmp_path / "a.npz")
     assert isinstance(again, JunctionTree)
-    assert again.variables.groups == tree.variables.groups
-    rows = all_states(tree.n_vars)
+    assert again.schema == tree.schema
+    rows = every_row(tree.schema)
     assert np.array_equal(again.log_likelihood(rows), tree.log_likelihood(rows))
     save_model(again, tmp_path / "b.npz")
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
@@ -173,12 +151,11 @@ def test_a_file_keeps_the_tree(tmp_path, tree):
         ("clique_start", [0, 2, 4, 6, 9], "damaged"),
         ("log_prob", np.full(16, np.nan), "no NaN among the log-probabilities"),
         ("log_prob", np.zeros(15), "expected shape"),
-        ("group_column", np.zeros(1, np.int32), "damaged"),
     ],
 )
 def test_files_that_hold_no_junction_tree(tmp_path, name, value, message):
     members = [(0, 1), (1, 2), (2, 3), (1, 4)]
-    tree = build(grouped_variables(5), members, [-1, 0, 1, 0], np.random.default_rng(0))
+    tree = build(binary_schema(5), members, [-1, 0, 1, 0], np.random.default_rng(0))
     save_model(tree, tmp_path / "a.npz")
     arrays = read_arrays(tmp_path / "a.npz")
     value = np.asarray(value, arrays[name].dtype)
@@ -190,15 +167,15 @@ def test_files_that_hold_no_junction_tree(tmp_path, name, value, message):
 def test_variables_in_no_clique_and_tables_without_bounds():
     rng = np.random.default_rng(0)
     with pytest.raises(InputError, match="variable 2 is in no clique"):
-        build(grouped_variables(3), [(0, 1)], [-1], rng)
+        build(binary_schema(3), [(0, 1)], [-1], rng)
     n = 64
     with pytest.raises(InputError, match="more than 2,000,000 cells"):
-        JunctionTree(grouped_variables(n), [0, n], np.arange(n), [-1], [0.0])
+        JunctionTree(binary_schema(n), [0, n], np.arange(n), [-1], [0.0])
 
 
 def test_as_many_cells_as_a_tree_has(monkeypatch):
     members = [(0, 1), (1, 2), (2, 3), (1, 4)]
-    tree = build(grouped_variables(5), members, [-1, 0, 1, 0], np.random.default_rng(0))
+    tree = build(binary_schema(5), members, [-1, 0, 1, 0], np.random.default_rng(0))
     monkeypatch.setattr(junction_tree, "MAX_CELLS", 16)
     assert replace(tree).table_start.tolist() == [0, 4, 8, 12, 16]
     assert tree.describe()["treewidth"] == 1

@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from mnlearn.models.grouped_variables import grouped_variables
 
 from made_random import random_data
+from made_states import schema_of
 from mnlearn.data.dataset import merge_rows
 from mnlearn.learning.junction_trees.consistent import Separators, subset_entropies
 from mnlearn.learning.junction_trees.examples import examples_of
@@ -24,17 +24,17 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.any_model import ll
 from oracles import all_states
 
-GROUPS = [(0, 3, 1), (5, 6)]
+ARITY = (3, 2, 4, 2, 2)
 
 
-def grouped_data(seed, n=200):
+def data_of_states(seed, n=200):
     rng = np.random.default_rng(seed)
-    variables = grouped_variables(8, GROUPS)
-    values = rng.integers(0, variables.arity, (n, len(variables)))
-    for v in range(1, len(variables)):
+    schema = schema_of(*ARITY)
+    values = rng.integers(0, schema.arity, (n, len(schema)))
+    for v in range(1, len(schema)):
         copied = rng.random(n) < 0.6
-        values[copied, v] = values[copied, v - 1] % variables.arity[v]
-    return merge_rows(variables.one_hot(values))
+        values[copied, v] = values[copied, v - 1] % schema.arity[v]
+    return merge_rows(schema.rows(values), schema=schema)
 
 
 def entropy(rows, weight):
@@ -62,15 +62,15 @@ class Information:
 
 
 @pytest.mark.parametrize(
-    ("data", "groups"),
+    "data",
     [
-        (random_data(0), []),
-        (merge_rows(random_data(0).rows, 0.5 + np.arange(random_data(0).n_rows)), []),
-        (grouped_data(1), GROUPS),
+        random_data(0),
+        merge_rows(random_data(0).rows, 0.5 + np.arange(random_data(0).n_rows)),
+        data_of_states(1),
     ],
 )
-def test_entropies_of_all_small_sets(data, groups):
-    examples = examples_of(data, groups)
+def test_entropies_of_all_small_sets(data):
+    examples = examples_of(data)
     found = subset_entropies(examples, 4)
     information = Information(examples)
     for m in range(1, 5):
@@ -109,9 +109,7 @@ def sides(cliques, parent, separator):
 @pytest.mark.parametrize(("treewidth", "subset_size"), [(2, 2), (2, 3), (3, 2)])
 def test_trees_are_consistent_with_what_separators_separate(seed, treewidth, subset_size):
     examples = (
-        examples_of(random_data(seed, 150, 8))
-        if seed % 2
-        else examples_of(grouped_data(seed), GROUPS)
+        examples_of(random_data(seed, 150, 8)) if seed % 2 else examples_of(data_of_states(seed))
     )
     n = len(examples)
     information = Information(examples)
@@ -219,7 +217,7 @@ def test_treewidth_1_is_the_chow_liu_tree(seed, search):
 @pytest.mark.parametrize("treewidth", [1, 2, 3])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_greedy_tree_by_its_definition(treewidth, seed):
-    examples = examples_of(grouped_data(seed), GROUPS)
+    examples = examples_of(data_of_states(seed))
     n, information = len(examples), Information(examples)
     pairs = itertools.combinations(range(n), 2)
     members = [max(pairs, key=lambda p: round(information.shared(p[:1], p[1:], ()), 10))]
@@ -235,7 +233,7 @@ def test_the_greedy_tree_by_its_definition(treewidth, seed):
         ]
         _, v, face = min(offers)
         members.append(tuple(sorted((*face, v))))
-    found = TreeSearch(examples.data, GROUPS).find(SearchSettings(treewidth, "greedy")).cliques
+    found = TreeSearch(examples.data).find(SearchSettings(treewidth, "greedy")).cliques
     assert found.members == tuple(members)
 
 
@@ -298,14 +296,11 @@ def test_hostile_data(rows, search, treewidth):
 
 
 def test_what_is_refused():
-    with pytest.raises(InputError, match="row 2: expected exactly one 1 in the columns 1, 2"):
-        learn_junction_tree(merge_rows([[1, 0, 0], [1, 1, 0]]), SearchSettings(), groups=[(0, 1)])
     wide = merge_rows(np.eye(300, dtype=np.uint8))
     with pytest.raises(InputError, match="search=greedy"):
         learn_junction_tree(wide, SearchSettings())
     assert learn_junction_tree(wide, SearchSettings(search="greedy")).n_cliques == 299
-    many = [tuple(range(v * 254, (v + 1) * 254)) for v in range(3)]
-    rows = np.zeros((1, 3 * 254), np.uint8)
-    rows[0, ::254] = 1
+    many = schema_of(254, 254, 254)
+    rows = many.rows(np.zeros((1, 3), np.uint8))
     with pytest.raises(InputError, match="3 variables have up to 16,387,064 joint values"):
-        learn_junction_tree(merge_rows(rows), SearchSettings(search="greedy"), groups=many)
+        learn_junction_tree(merge_rows(rows, schema=many), SearchSettings(search="greedy"))

@@ -1,10 +1,10 @@
 """Trees put together from F-nodes and tables that are found in any order."""
 
 import numpy as np
-from mnlearn.models.grouped_variables import grouped_variables
 
 from mnlearn.learning.lem.growth import Draft
 from mnlearn.models.feature_tree import ROOT
+from mnlearn.variables.schema import binary_schema
 
 
 def test_what_is_fixed_later_stays_at_its_a_node():
@@ -14,5 +14,5 @@ def test_what_is_fixed_later_stays_at_its_a_node():
     # The second A-node comes first.
     for a, literals in fixed.items():
         draft.fix(a, literals)
-    tree = draft.tree(grouped_variables(2, ()), None)
+    tree = draft.tree(binary_schema(2))
     assert {a: tuple(tree.fixed(a)) for a in fixed} == fixed

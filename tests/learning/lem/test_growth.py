@@ -18,7 +18,7 @@ from oracles import all_states
 def test_the_tree_is_that_of_the_definition(seed):
     tree, nodes, states = learned_twice(seed)
     expected = np.array([log_probability(nodes, x) for x in states])
-    found = tree.log_likelihood(tree.variables.one_hot(states))
+    found = tree.log_likelihood(tree.schema.rows(states))
     np.testing.assert_allclose(found, expected, atol=1e-11)
     n_a, n_f, n_tables = size(nodes)
     assert (tree.n_a_nodes, int(tree.is_table.sum())) == (n_a, n_tables)
@@ -78,10 +78,8 @@ def test_theorem_1_exact_information_gives_back_the_distribution():
     assert sum(np.isfinite(leaf.weight) for leaf in leaf_features(tree)) == tree.n_leaves
 
 
-def test_rows_that_break_a_group_are_named():
+def test_weights_are_refused():
     data = merge_rows(np.array([[1, 0, 1], [1, 1, 0]], np.uint8))
-    with pytest.raises(InputError, match=r"row 2: expected exactly one 1 in the columns 1, 2"):
-        learn_feature_tree(data, LemSettings(), [(0, 1)])
     with pytest.raises(InputError, match="takes none with weights"):
         learn_feature_tree(merge_rows(data.rows, np.array([0.5, 2.0])), LemSettings())
 
