@@ -394,10 +394,13 @@ def _load_native(path: Path | str, arrays: dict[str, NDArray]) -> Dataset:
     weight = check_weights(arrays["weight"], f"{path}, weight")
     if row_of.dtype.kind not in "iu" or row_of.ndim != 1:
         raise InputError(f"{path}, row_of: expected whole numbers, got {row_of.dtype}.")
-    schema, columns = schema_of_arrays(path, arrays, n_vars)
-    n_columns = schema.n_columns if version > 2 else n_vars
+    # A file that declares millions of variables is refused before there are so many.
+    schema, columns = (None, None) if version < VERSION else schema_of_arrays(path, arrays, n_vars)
+    n_columns = n_vars if schema is None else schema.n_columns
     if packed.dtype != np.uint8 or packed.shape != (*weight.shape, -(-n_columns // 8)):
         raise InputError(f"{path}: is damaged: its rows, variables and weights do not agree.")
+    if schema is None:
+        schema, columns = schema_of_arrays(path, arrays, n_vars)
     rows = np.unpackbits(packed, axis=1, count=n_columns)
     keys = _row_keys(rows)
     if not np.array_equal(np.unique(keys), keys):

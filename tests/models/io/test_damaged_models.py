@@ -118,7 +118,7 @@ def test_an_array_that_is_missing_or_of_another_type(tmp_path, kind):
     [
         (ISING, {"version": 0}, "version"),
         (ISING, {"n_vars": 0}, "n_vars"),
-        (ISING, {"n_vars": 10_000_000}, "names"),
+        (ISING, {"n_vars": 1_000_000}, "names"),
         (ISING, {"names": ["a", "b"]}, "names"),
         (ISING, {"start": [1, 1, 3, 5]}, "start"),
         (ISING, {"start": [0, 1, 3, 4]}, "start"),
@@ -235,10 +235,10 @@ def test_targets_of_a_circuit_are_kept(tmp_path):
 
 
 def test_as_many_variables_as_are_read(tmp_path):
-    path = changed(tmp_path, ISING, {"n_vars": 10_000_000, "names": None})
-    assert load_model(path).n_vars == 10_000_000
-    path = changed(tmp_path, ISING, {"n_vars": 10_000_001, "names": None})
-    sentence = "expected at most 10000000 variables, it declares 10000001."
+    path = changed(tmp_path, ISING, {"n_vars": 1_000_000, "names": None})
+    assert load_model(path).n_vars == 1_000_000
+    path = changed(tmp_path, ISING, {"n_vars": 1_000_001, "names": None})
+    sentence = "expected at most 1000000 variables, it declares 1000001."
     with pytest.raises(InputError) as caught:
         load_model(path)
     assert str(caught.value) == f"{path}: {sentence}"

@@ -25,7 +25,7 @@ from mnlearn.variables.schema import Schema
 
 VERSION = 1
 # A file of a few bytes can declare more variables than fit in memory.
-MAX_VARS = 10_000_000
+MAX_VARS = 1_000_000
 
 # The dtypes of the file, which do not depend on the machine: equal models have equal bytes.
 _DTYPE = {
