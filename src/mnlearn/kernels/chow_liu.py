@@ -68,6 +68,23 @@ def fill_log_probabilities(rows, parent, terms, first, last, out):
 
 
 @kernel
+def fill_log_probabilities_of_states(values, parent, table, first, last, out):
+    """Fill log P(row i | tree k) into out[i, k] for the rows from `first` to `last`.
+
+    values : uint8 of shape (n_rows, n_vars), the states. parent : int64 of shape (n_trees, n_vars),
+    -1 for none. table : float64 of shape (n_trees, n_vars, most, most), see `models.tree_circuit`.
+    """
+    for i in range(first, last):
+        row = values[i]
+        for k in range(len(parent)):
+            total = 0.0
+            for v in range(len(row)):
+                above = parent[k, v]
+                total += table[k, v, row[above] if above >= 0 else 0, row[v]]
+            out[i, k] = total
+
+
+@kernel
 def add_weights_of_ones(rows, weight, out):
     """Add the weights of each row to out[v] for all variables v that are 1 in it.
 

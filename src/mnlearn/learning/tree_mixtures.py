@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from mnlearn.kernels.chow_liu import (
     add_pair_weights,
     add_weights_of_ones,
     fill_log_probabilities,
+    fill_log_probabilities_of_states,
     fill_pair_information,
 )
 from mnlearn.learning.latent_trees.chow_liu import (
@@ -101,20 +103,15 @@ class TreeMixture:
     def log_probabilities(self, data: Dataset, threads: int = 1) -> NDArray[np.float64]:
         """Return log P(row, component), shape (n_rows, n_components), in nats."""
         out = np.empty((data.n_rows, len(self.share)))
-        variable = np.arange(data.n_vars)
-        above = np.where(self.parent == NO_PARENT, variable, self.parent)
-        if not data.schema.is_binary:
-            values = data.schema.values(data.rows)
-            for k, table in enumerate(self.log_prob):
-                given = np.where(self.parent[k] == NO_PARENT, 0, values[:, above[k]])
-                out[:, k] = table[variable, given, values].sum(axis=1)
-            return out + np.log(self.share)
-        parent, terms = np.ascontiguousarray(above.T), self._terms()
-        map_ranges(
-            lambda first, last: fill_log_probabilities(data.rows, parent, terms, first, last, out),
-            data.n_rows,
-            threads,
-        )
+        above = np.where(self.parent == NO_PARENT, np.arange(data.n_vars), self.parent)
+        trees: tuple[Any, ...]
+        if data.schema.is_binary:
+            trees = data.rows, np.ascontiguousarray(above.T), self._terms()
+            fill = fill_log_probabilities
+        else:
+            trees = data.schema.values(data.rows), self.parent, self.log_prob
+            fill = fill_log_probabilities_of_states
+        map_ranges(lambda first, last: fill(*trees, first, last, out), data.n_rows, threads)
         return out + np.log(self.share)
 
     def _terms(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
@@ -308,7 +305,8 @@ class _StateFitting(_Fitting):
         place = self._first + schema.values(self._data.rows)
         self._rows = np.zeros((self._data.n_rows, len(tables.table)), np.uint8)
         self._rows[np.arange(len(place))[:, None], place] = 1
-        self._density = len(schema) / len(tables.table)
+        # A row has one 1 for each variable: pairs of them are counted one by one.
+        self._density = 0.0
         self._all_ones = np.diag(tables.table)
         self._of_prior = self._prior * np.triu(tables.table)
 

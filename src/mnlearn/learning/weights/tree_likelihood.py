@@ -166,7 +166,9 @@ def _build_forest(
     var = (np.searchsorted(start, test, "right") - 1).astype(np.int32)
     above = trees.paths()
     change_start, change = _changes(start, test, var, above.select(inner))
-    path_start, path = _changes_on_paths(trees, np.flatnonzero(is_leaf), place, change_start, change)
+    path_start, path = _changes_on_paths(
+        trees, np.flatnonzero(is_leaf), place, change_start, change
+    )
     forest = Forest(
         start=start,
         bits=max(1, int(np.diff(start).max(initial=1) - 1).bit_length()),
