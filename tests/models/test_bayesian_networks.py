@@ -49,9 +49,8 @@ def random_network(seed, n_vars=N, names=None):
     rng = np.random.default_rng(seed)
     order = rng.permutation(n_vars)
     trees = {int(v): random_tree(rng, [int(u) for u in order[:k]], 3) for k, v in enumerate(order)}
-    return bayesian_network(
-        assemble(n_vars, trees), binary_schema(assemble(n_vars, trees).n_vars, names)
-    )
+    schema = binary_schema(n_vars, names)
+    return bayesian_network(assemble(schema, trees), schema)
 
 
 def log_joint(network):

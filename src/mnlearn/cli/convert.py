@@ -124,11 +124,9 @@ def _convert_model(source: Path, target: Path, given: str | None) -> None:
     """Write a model in another form, compiled if that form holds circuits only."""
     from mnlearn.api.saving import save_own
     from mnlearn.inference.circuits.compilation import CircuitTooLargeError, compile_for
-    from mnlearn.models.io.formats import convert_tables, load_model
+    from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.progress import say
 
-    if given is None and convert_tables(source, target):
-        return
     try:
         model = load_model(source)
         model = compile_for(model, target)

@@ -10,7 +10,6 @@ from mnlearn.inference.state_columns import arity_of, log2_joint_states
 from mnlearn.inference.terms import Query, query_of, terms_of
 from mnlearn.kernels.sampling.blocks import advance_block_states
 from mnlearn.kernels.sampling.gibbs import advance_states
-from mnlearn.kernels.trees import draw_ancestral
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.markov_network import MarkovNetwork
@@ -118,7 +117,7 @@ def sample_rows(
     if model.is_exact:
         return draw(model.to_circuit(), n_rows, seed, threads)
     if isinstance(model, BayesianNetwork):
-        return _ancestral(model, n_rows, seed, threads)
+        return model.draw(n_rows, seed, threads)
     terms = terms_of(model)
     every = np.arange(model.n_vars)
     if isinstance(model, MarkovNetwork) and is_enumerable(model):
@@ -143,20 +142,6 @@ def _all_rows(start: NDArray[np.int64]) -> NDArray[np.uint8]:
     arity = arity_of(own)
     stride = np.concatenate([[1], np.cumprod(arity)])
     return rows_of_states(np.arange(stride[-1])[:, None] // stride[:-1] % arity, own)
-
-
-def _ancestral(model: BayesianNetwork, n_rows: int, seed: int, threads: int) -> NDArray[np.uint8]:
-    """Draw each variable given its parents, parents first."""
-    trees = model.trees
-    p_one = np.exp(trees.log_prob[:, 1])
-    out = np.empty((n_rows, model.n_vars), np.uint8)
-
-    def fill(first: int, last: int) -> None:
-        layout = (model.order, trees.start, trees.split_var, trees.child, p_one)
-        draw_ancestral(*layout, np.uint64(seed), first, last, out)
-
-    map_ranges(fill, n_rows, threads)
-    return out
 
 
 def describe_barriers(model: Model, method: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Probability trees: kernels that grow one tree, score examples with many, and draw examples.
+"""Probability trees: kernels that grow one tree, and score examples with many.
 
 A split counts the ones of the smaller child from its rows and subtracts them from the parent's, so
 that it costs the ones of the smaller side (Lowd & Davis 2010, Section III).
@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.arithmetic.splitmix import advance, mix, uniform
 from mnlearn.kernels.arithmetic.ties import EQUAL
 from mnlearn.kernels.jit import copy_into, inlined, kernel
 from mnlearn.kernels.tree_gains import Smoothing, best_split, largest_gain
@@ -317,22 +316,3 @@ def tree_scores(rows, start, split_var, child, log_prob, columns, out):
             else:
                 for c in range(first, last):
                     out[i, c] = log_prob[node, c - first]
-
-
-@kernel
-def draw_ancestral(order, start, split_var, child, p_one, seed, first, last, out):
-    """Draw the examples `first` to `last`; example i depends on the seed and on i.
-
-    order : int64, (n_vars,), parents before children. start, split_var, child : as in `Trees`.
-    p_one : float64, (n_nodes,). Probability of a 1 at each leaf. seed : uint64.
-    out : uint8, (n_rows, n_vars).
-    """
-    for i in range(first, last):
-        stream = mix(mix(advance(seed)) + advance(np.uint64(i)))
-        row = out[i]
-        for v in order:
-            node = start[v]
-            while split_var[node] != LEAF:
-                node = child[node, row[split_var[node]]]
-            stream = advance(stream)
-            row[v] = uniform(stream) < p_one[node]

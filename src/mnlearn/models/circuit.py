@@ -136,7 +136,7 @@ class ArithmeticCircuit(Model):
         """
         if self.features is None or self.target is None:
             raise InputError("its parameters are not known to be those of CPDs.", where="circuit")
-        trees = trees_of_leaves(self.n_vars, self.features, self.target, self.weight)
+        trees = trees_of_leaves(self.schema, self.features, self.target, self.weight)
         return bayesian_network(trees, self.schema)
 
     def describe(self) -> dict[str, Any]:

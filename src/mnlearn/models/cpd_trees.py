@@ -1,5 +1,6 @@
 """Conditional distributions as trees over the parents: one tree, or all in flat arrays."""
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -9,10 +10,14 @@ from numpy.typing import NDArray
 from mnlearn.models.dependency_network import LEAF, Trees
 from mnlearn.models.features import FeatureSet
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import Literal, Schema
 
 # A distribution that sums to 1 up to this error is not normalised again, so that a model that is
 # written and read keeps its last bits.
 _NORMALISED = 1e-12
+# Values of columns, with those that follow from them by what the columns mean.
+Known = dict[int, int]
+_Path = tuple[Literal, ...]
 
 
 class CpdTree(NamedTuple):
@@ -21,11 +26,11 @@ class CpdTree(NamedTuple):
     Attributes
     ----------
     split_var : ndarray of int, shape (n_nodes,)
-        Variable that the node tests, or LEAF.
+        Column that the node tests, or LEAF.
     child : ndarray of int, shape (n_nodes, 2)
         Nodes for value 0 and value 1; LEAF at leaves.
-    value : ndarray of float64, shape (n_nodes, 2)
-        Log value of each leaf for both values of the variable; need not be normalised.
+    value : ndarray of float64, shape (n_nodes, n_states)
+        Log value of each leaf for all states of the variable; need not be normalised.
     """
 
     split_var: NDArray
@@ -33,35 +38,75 @@ class CpdTree(NamedTuple):
     value: NDArray[np.float64]
 
 
-def table_tree(parents: Sequence[int], table: NDArray[np.float64]) -> CpdTree:
+def learn(schema: Schema, known: Known, column: int, value: int) -> Known:
+    """Return what is known if a column that is not known yet has a value, too."""
+    columns = schema.columns(int(schema.variable_of[column]))
+    if len(columns) == 1:
+        return {**known, column: value}
+    left = [column] if value else [c for c in columns if c != column and known.get(c) != 0]
+    if len(left) > 1:
+        return {**known, column: 0}
+    return {**known, **{c: int(c in left) for c in columns}}
+
+
+def literals_of(schema: Schema, known: Known) -> list[Literal]:
+    """Return a conjunction that says what is known: the state of a variable, or which it has not.
+
+    Negative numbers of columns are left out.
+    """
+    variable_of = schema.variable_of
+    sure = {int(variable_of[c]) for c, x in known.items() if x and c >= 0}
+    return [(c, x) for c, x in known.items() if c >= 0 and (x or int(variable_of[c]) not in sure)]
+
+
+def table_tree(schema: Schema, parents: Sequence[int], table: NDArray[np.float64]) -> CpdTree:
     """Return the complete tree of a table; its nodes stand level by level.
 
     Parameters
     ----------
+    schema : Schema
+        The variables.
     parents : sequence of int
         Variables, in the order of the axes of the table.
-    table : ndarray of float64, shape (2,) * len(parents) + (2,)
-        Log values; the last axis is the variable itself.
+    table : ndarray of float64
+        Log values, an axis for each parent; the last axis is the variable itself.
     """
-    n_inner = 2 ** len(parents) - 1
-    n_nodes = 2 * n_inner + 1
-    split_var = np.full(n_nodes, LEAF)
-    split_var[:n_inner] = np.repeat(np.array(parents, int), 2 ** np.arange(len(parents)))
-    child = np.full((n_nodes, 2), LEAF)
-    child[:n_inner] = np.arange(1, n_nodes).reshape(-1, 2)
-    value = np.zeros((n_nodes, 2))
-    value[n_inner:] = table.reshape(-1, 2)
-    return CpdTree(split_var, child, value)
+    split_var: list[int] = []
+    child: list[list[int]] = []
+    value: list[NDArray[np.float64]] = []
+    # The states of the first parents; the least state that the next one can have; where it hangs.
+    agenda: deque[tuple[tuple[int, ...], int, int, int]] = deque([((), 0, LEAF, 0)])
+    while agenda:
+        states, least, above, branch = agenda.popleft()
+        while len(states) < len(parents) and least == schema[parents[len(states)]].arity - 1:
+            states, least = (*states, least), 0
+        node = len(split_var)
+        if above != LEAF:
+            child[above][branch] = node
+        child.append([LEAF, LEAF])
+        if len(states) == len(parents):
+            split_var.append(LEAF)
+            value.append(table[states])
+            continue
+        column, holds = schema.literal(parents[len(states)], least)
+        split_var.append(column)
+        value.append(np.zeros(table.shape[-1]))
+        sides = [(states, least + 1, node, 1 - holds), ((*states, least), 0, node, holds)]
+        agenda.extend(sorted(sides, key=lambda side: side[3]))
+    return CpdTree(np.array(split_var), np.array(child), np.array(value))
 
 
-def assemble(n_vars: int, trees: Mapping[int, CpdTree]) -> Trees:
+def assemble(schema: Schema, trees: Mapping[int, CpdTree]) -> Trees:
     """Return the trees of all variables in flat arrays, with normalised log-probabilities.
 
-    A variable without a tree gets a single leaf of log-odds 0. An inner node gets the mean of the
-    distributions of its children.
+    A variable without a tree gets a single leaf at which all its states are alike. An inner node
+    gets the mean of the distributions of its children.
     """
-    single = CpdTree(np.array([LEAF]), np.full((1, 2), LEAF), np.zeros((1, 2)))
-    ordered = [trees.get(target, single) for target in range(n_vars)]
+    arity = schema.arity.tolist()
+    ordered = [
+        trees.get(v, CpdTree(np.array([LEAF]), np.full((1, 2), LEAF), np.zeros((1, k))))
+        for v, k in enumerate(arity)
+    ]
     start = np.concatenate([[0], np.cumsum([len(tree.split_var) for tree in ordered])])
     shifted = [
         np.where(tree.child == LEAF, LEAF, tree.child + offset)
@@ -69,7 +114,10 @@ def assemble(n_vars: int, trees: Mapping[int, CpdTree]) -> Trees:
     ]
     split_var = np.concatenate([tree.split_var for tree in ordered])
     child = np.concatenate(shifted)
-    log_prob = _normalised(np.concatenate([tree.value for tree in ordered]))
+    value = np.full((start[-1], max(2, *arity)), -np.inf)
+    for v, tree in enumerate(ordered):
+        value[start[v] : start[v + 1], : arity[v]] = tree.value
+    log_prob = normalised(value)
     _fill_inner(split_var, child, log_prob)
     return Trees(
         start.astype(np.int64),
@@ -79,89 +127,107 @@ def assemble(n_vars: int, trees: Mapping[int, CpdTree]) -> Trees:
     )
 
 
-def _normalised(value: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the log-probabilities proportional to exp(value), shape (n_nodes, 2).
+def normalised(value: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the log-probabilities proportional to exp(value), on the last axis.
 
-    One infinity makes its value certain: (0, inf) becomes (-inf, 0).
+    One infinity makes its state certain: (0, inf) becomes (-inf, 0).
     """
-    certain = np.isposinf(value).any(axis=1, keepdims=True)
+    certain = np.isposinf(value).any(axis=-1, keepdims=True)
     value = np.where(certain, np.where(np.isposinf(value), 0.0, -np.inf), value)
     with np.errstate(over="ignore"):
-        total = np.logaddexp(value[:, :1], value[:, 1:])
+        total = np.logaddexp.reduce(value, axis=-1, keepdims=True)
         return np.where(np.abs(total) <= _NORMALISED, value, value - total)
 
 
 def _fill_inner(split_var: NDArray, child: NDArray, log_prob: NDArray[np.float64]) -> None:
     """Give inner nodes the mean of their children's distributions."""
     inner = np.flatnonzero(split_var != LEAF)
-    share = np.exp(log_prob[:, 1]).tolist()
-    pairs = child[inner].tolist()
-    for node, (a, b) in zip(inner[::-1].tolist(), pairs[::-1], strict=True):
+    # The first state has what the others leave.
+    share = np.exp(log_prob[:, 1:])
+    for node in inner[::-1].tolist():
+        a, b = child[node]
         share[node] = 0.5 * (share[a] + share[b])
-    ones = np.minimum(np.array(share)[inner], 1.0)
+    others = np.minimum(share[inner], 1.0)
+    first = np.maximum(1.0 - others.sum(axis=1), 0.0)
     with np.errstate(divide="ignore"):
-        log_prob[inner] = np.log(np.column_stack([1.0 - ones, ones]))
+        log_prob[inner] = np.log(np.column_stack([first, others]))
 
 
 def trees_of_leaves(
-    n_vars: int, features: FeatureSet, target: NDArray, log_prob: NDArray[np.float64]
+    schema: Schema, features: FeatureSet, target: NDArray, log_prob: NDArray[np.float64]
 ) -> Trees:
-    """Return the trees whose leaves are given as features, two for each leaf.
+    """Return the trees whose leaves are given as features, one for each state at each leaf.
 
     Parameters
     ----------
-    n_vars : int
-        Number of variables.
+    schema : Schema
+        The variables.
     features : FeatureSet
-        The path to a leaf together with one value of its variable, in any order.
+        The path to a leaf together with one state of its variable, in any order.
     target : ndarray of int, shape (n_features,)
         Variable of each leaf.
     log_prob : ndarray of float64, shape (n_features,)
-        log P(value | path) in nats.
+        log P(state | path) in nats.
 
     Raises
     ------
     InputError
         The leaves of a variable do not form a tree.
     """
-    leaves: list[dict[tuple[tuple[int, int], ...], list[float]]] = [{} for _ in range(n_vars)]
+    leaves: list[dict[_Path, NDArray[np.float64]]] = [{} for _ in schema]
     for f, (v, w) in enumerate(zip(target.tolist(), log_prob.tolist(), strict=True)):
-        literals = dict(features.literals(f))
-        own = literals.pop(v)
-        leaves[v].setdefault(tuple(literals.items()), [np.nan, np.nan])[own] = w
-    return assemble(n_vars, {v: _tree_of(v, leaves[v]) for v in range(n_vars)})
+        columns = schema.columns(v)
+        literals = features.literals(f)
+        own = [(c, x) for c, x in literals if c in columns]
+        path = tuple((c, x) for c, x in literals if c not in columns)
+        state = own[0][1] if len(columns) == 1 else own[0][0] - columns[0]
+        empty = np.full(schema[v].arity, np.nan)
+        leaves[v].setdefault(path, empty)[state] = w
+    return assemble(schema, {v: _tree_of(schema, v, own) for v, own in enumerate(leaves) if own})
 
 
-def _tree_of(target: int, leaves: Mapping[tuple[tuple[int, int], ...], list[float]]) -> CpdTree:
+def _tree_of(schema: Schema, target: int, leaves: Mapping[_Path, NDArray[np.float64]]) -> CpdTree:
     """Return the tree whose leaves have these paths; a path lists its tests in any order.
 
-    The first test of a tree is in all paths. If several variables are, any of them may come first.
+    The first test of a tree is decided in all paths. If several are, any may come first.
     """
     split_var: list[int] = []
     children: list[list[int]] = []
-    values: list[list[float]] = []
-    agenda = [([(dict(path), value) for path, value in leaves.items()], LEAF, 0)]
+    values: list[NDArray[np.float64]] = []
+    below = [(_known(schema, path), value) for path, value in leaves.items()]
+    agenda: list[tuple[list[tuple[Known, NDArray]], Known, int, int]] = [(below, {}, LEAF, 0)]
     while agenda:
-        below, parent, branch = agenda.pop()
+        below, above, parent, branch = agenda.pop()
         node = len(split_var)
         if parent != LEAF:
             children[parent][branch] = node
         children.append([LEAF, LEAF])
         in_all = set.intersection(*(set(path) for path, _ in below)) if below else set()
-        whole = len(below) == 1 and not np.isnan(below[0][1]).any()
-        if not in_all and not (whole and not below[0][0]):
+        open_tests = in_all - set(above)
+        whole = (
+            len(below) == 1 and not np.isnan(below[0][1]).any() and set(below[0][0]) <= set(above)
+        )
+        if not open_tests and not whole:
             raise InputError(
                 f"the parameters of variable {target} do not form a tree.", where="circuit"
             )
-        if not in_all:
+        if not open_tests:
             split_var.append(LEAF)
             values.append(below[0][1])
             continue
-        var = min(in_all)
-        split_var.append(var)
-        values.append([0.0, 0.0])
-        sides: list[list[tuple[dict[int, int], list[float]]]] = [[], []]
-        for path, value in below:
-            sides[path.pop(var)].append((path, value))
-        agenda += [(sides[1], node, 1), (sides[0], node, 0)]
+        column = min(open_tests)
+        split_var.append(column)
+        values.append(np.zeros(schema[target].arity))
+        for value in (1, 0):
+            side = [one for one in below if one[0][column] == value]
+            agenda.append((side, learn(schema, above, column, value), node, value))
     return CpdTree(np.array(split_var), np.array(children), np.array(values))
+
+
+def _known(schema: Schema, path: _Path) -> Known:
+    """Return what a conjunction says, with what follows from it."""
+    known: Known = {}
+    for column, value in path:
+        if column not in known:
+            known = learn(schema, known, column, value)
+    return known

@@ -80,14 +80,15 @@ def edge_weights(network: Graph) -> dict[tuple[int, int], float]:
         return network.edges()
     if not network.schema.is_binary:
         return {edge: size(table) for edge, table in _conditional_tables(network).items()}
+    if isinstance(network, BayesianNetwork):
+        return {(u, v): _log_odds_ratio(network, u, v) for u, v in network.edges()}
     # The log odds that hold where the parent is 0, and where it is 1; other parts cancel out.
     sides = {edge: [0.0, 0.0] for edge in network.edges()}
     for v in range(network.n_vars):
         for parent, leaves in _tested_where_others_are_0(network.trees, v).items():
             for value, leaf in enumerate(leaves):
                 sides[parent, v][value] += _log_odds(network.trees, leaf)
-    if isinstance(network, DependencyNetwork):
-        _add_features(network, sides)
+    _add_features(network, sides)
     return {edge: one - zero if one != zero else 0.0 for edge, (zero, one) in sides.items()}
 
 
@@ -113,6 +114,9 @@ def _conditional_tables(
     schema, trees = network.schema, network.trees
     out = {(u, v): np.zeros((schema.arity[u], schema.arity[v])) for u, v in network.edges()}
     for (parent, v), table in out.items():
+        if isinstance(network, BayesianNetwork):
+            table += network.log_given(v, {parent: np.arange(len(table))})
+            continue
         for state in range(len(table)):
             leaf = _leaf_given(trees, schema, v, (parent, state))
             table[state] += trees.log_prob[leaf, : schema.arity[v]]
@@ -135,6 +139,14 @@ def _leaf_given(trees: Trees, schema: Schema, v: int, given: tuple[int, int]) ->
         state = given[1] if u == given[0] else 0
         node = int(trees.child[node, schema.implied(u, state)[column]])
     return node
+
+
+def _log_odds_ratio(network: BayesianNetwork, parent: int, v: int) -> float:
+    zero, one = (
+        math.inf if row[0] == -math.inf else row[1] - row[0]
+        for row in network.log_given(v, {parent: np.arange(2)}).tolist()
+    )
+    return one - zero if one != zero else 0.0
 
 
 def _tested_where_others_are_0(trees: Trees, v: int) -> dict[int, tuple[int, int]]:

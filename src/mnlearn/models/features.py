@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from mnlearn.models.fields import check_spans, set_array
 from mnlearn.runtime.arrays import read_only
+from mnlearn.variables.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +135,7 @@ def concatenate(sets: Sequence[FeatureSet]) -> FeatureSet:
     )
 
 
-def with_literal(features: FeatureSet, var: NDArray, value: int) -> FeatureSet:
+def with_literal(features: FeatureSet, var: NDArray, value: int | NDArray) -> FeatureSet:
     """Return each feature with one literal added at its end.
 
     Parameters
@@ -143,8 +144,8 @@ def with_literal(features: FeatureSet, var: NDArray, value: int) -> FeatureSet:
         The features to extend.
     var : ndarray of int, shape (n_features,)
         Variable of the literal that feature f gets.
-    value : {0, 1}
-        The value that all added literals ask for.
+    value : {0, 1} or ndarray of int, shape (n_features,)
+        The value that all added literals ask for, or each of them.
     """
     ends = features.start[1:]
     return feature_set(
@@ -152,6 +153,32 @@ def with_literal(features: FeatureSet, var: NDArray, value: int) -> FeatureSet:
         np.insert(features.var, ends, var),
         np.insert(features.value, ends, value),
     )
+
+
+def literals_of_states(
+    schema: Schema, v: NDArray | int, state: NDArray | int
+) -> tuple[NDArray, NDArray]:
+    """Return the columns and values that say that variables are in some states.
+
+    Variables of one state, which have no column, are not asked for.
+    """
+    several = schema.arity[v] > 2
+    return schema.start[v] + np.where(several, state, 0), np.where(several, 1, state)
+
+
+def state_features(schema: Schema, scope: Sequence[int], states: NDArray) -> FeatureSet:
+    """Return for each row of states the conjunction of these states of some variables.
+
+    schema : the variables.
+    scope : some of them, of which those of one state are left out.
+    states : int, shape (n_features, len(scope)).
+    """
+    kept = np.flatnonzero(schema.arity[list(scope)] > 1)
+    own = np.array(scope, np.int64)[kept]
+    own, place = np.sort(own), kept[np.argsort(own)]
+    column, value = literals_of_states(schema, own[None, :], states[:, place])
+    start = np.arange(len(states) + 1) * len(own)
+    return feature_set(start, np.broadcast_to(column, value.shape).ravel(), np.ravel(value))
 
 
 def canonicalise(

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.models.features import FeatureSet, canonicalise
+from mnlearn.models.features import FeatureSet, canonicalise, concatenate, state_features
 from mnlearn.models.fields import set_array, set_schema
 from mnlearn.models.interactions import pair_tables, size
 from mnlearn.models.model import Model
@@ -156,3 +156,22 @@ def markov_network(
         raise InputError("features: one feature has weights of both infinities.")
     proper = distinct.length > 0
     return MarkovNetwork(schema, distinct.select(proper), total[proper])
+
+
+def network_with_constant(
+    schema: Schema, features: FeatureSet, weight: NDArray[np.float64], constant: float
+) -> MarkovNetwork:
+    """Return the network of some features with a constant; see `markov_network`.
+
+    Each state of the first variable that has several gets the constant as weight, so that the
+    partition function is right.
+    """
+    several = np.flatnonzero(schema.arity > 1)
+    if constant and len(several):
+        v = int(several[0])
+        states = state_features(schema, [v], np.arange(schema.arity[v])[:, None])
+        features = concatenate([features, states])
+        weight = np.concatenate([weight, np.full(len(states), constant)])
+    if not len(features):
+        return MarkovNetwork(schema, features, weight)
+    return markov_network(schema, features, weight)

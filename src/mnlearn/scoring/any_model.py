@@ -22,10 +22,10 @@ from mnlearn.inference.marginals import conditional_log_likelihood
 from mnlearn.inference.sampling import is_enumerable, rows_of_states
 from mnlearn.inference.score import Groups, Score, check_groups, check_variables, score_of
 from mnlearn.inference.settings import Inference
+from mnlearn.inference.state_columns import of_values
 from mnlearn.inference.terms import finite, terms_of
 from mnlearn.inference.variational import bethe_log_partition, bound_log_partition
 from mnlearn.kernels.likelihood.stored_columns import sum_log_probabilities
-from mnlearn.kernels.trees import tree_leaves
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.feature_tree import FeatureTree
@@ -34,14 +34,12 @@ from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.threads import map_ranges
 from mnlearn.scoring.answers import (
     answer_exactly,
     answer_for_network,
     sampling_variance,
     without,
 )
-from mnlearn.variables.schema import NO_STATE
 
 # Number of rows that are evaluated together, which bounds the memory.
 _ROWS = 1000
@@ -81,6 +79,8 @@ def _log_pseudo_likelihood(model: Model, data: Dataset, threads: int) -> NDArray
         return _by_flips(model, data)
     if isinstance(model, ArithmeticCircuit) and model.features is None:
         return _by_derivatives(model, data, threads)
+    if isinstance(model, BayesianNetwork):
+        return _own_conditionals(model, data, threads)
     scores = conditional_log_odds(model, data, threads)
     if data.schema.is_binary:
         per_row = np.empty(data.n_rows)
@@ -101,6 +101,16 @@ def _by_derivatives(circuit: ArithmeticCircuit, data: Dataset, threads: int) -> 
         # A row and its neighbours that are all impossible: it has the score of any such row.
         log_own[np.isnan(log_own)] = -np.inf
     return np.asarray(log_own.sum(axis=1))
+
+
+def _own_conditionals(network: BayesianNetwork, data: Dataset, threads: int) -> NDArray[np.float64]:
+    """Return the sum of the log-probabilities of the states of all variables given the others."""
+    per_row, states = np.empty(data.n_rows), network.schema.values(data.rows)
+    for first in range(0, data.n_rows, _ROWS):
+        part = slice(first, first + _ROWS)
+        by_state = network.log_conditionals(data.rows[part], threads)
+        per_row[part] = of_values(by_state, states[part], network.schema.start).sum(axis=1)
+    return per_row
 
 
 def _by_flips(tree: FeatureTree | JunctionTree, data: Dataset) -> NDArray[np.float64]:
@@ -224,7 +234,7 @@ def ll(model: Model, data: Dataset, threads: int = 1) -> Score:
     if isinstance(model, FeatureTree | JunctionTree):
         return score_of(model.log_likelihood(data.rows), data)
     if isinstance(model, BayesianNetwork):
-        return score_of(_sum_of_cpds(model, data, threads), data)
+        return score_of(model.log_likelihood(data.rows, threads), data)
     _refuse_without_joint(model, "ll")
     if isinstance(model, MarkovNetwork) and is_enumerable(model):
         every = np.arange(data.n_vars)
@@ -255,25 +265,6 @@ def marginal_ll(model: Model, data: IncompleteData, threads: int = 1) -> Score:
     evidence: Any = data
     check_variables(model, evidence)
     return _circuit_ll(model, evidence, threads)
-
-
-def _sum_of_cpds(network: BayesianNetwork, data: Dataset, threads: int) -> NDArray[np.float64]:
-    """Return the sum over variables of log P(x_v | parents) for each row."""
-    trees, schema = network.trees, data.schema
-    per_row = np.empty(data.n_rows)
-
-    def fill(first: int, last: int) -> None:
-        for begin in range(first, last, _ROWS):
-            rows = data.rows[begin : min(begin + _ROWS, last)]
-            leaf = np.empty((len(rows), len(schema)), np.int64)
-            tree_leaves(rows, trees.start, trees.split_var, trees.child, leaf)
-            values = schema.values(rows)
-            known = values != NO_STATE
-            log_p = trees.log_prob[leaf, np.where(known, values, 0)]
-            per_row[begin : begin + len(rows)] = np.where(known, log_p, -np.inf).sum(axis=1)
-
-    map_ranges(fill, data.n_rows, threads)
-    return per_row
 
 
 def annealed_ll(

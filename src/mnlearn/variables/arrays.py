@@ -122,8 +122,10 @@ def _groups(path: Path | str, arrays: Mapping[str, NDArray], n_columns: int) -> 
             label = arrays["group_of"]
             groups = [np.flatnonzero(label == g).tolist() for g in np.unique(label[label >= 0])]
         elif "group_start" in arrays:
-            column = arrays["group_column"].tolist()
-            groups = [column[a:b] for a, b in itertools.pairwise(arrays["group_start"].tolist())]
+            column, start = arrays["group_column"].tolist(), arrays["group_start"].tolist()
+            groups = [column[a:b] for a, b in itertools.pairwise(start)]
+            if start != [0, *itertools.accumulate(map(len, groups))]:
+                raise ValueError
         else:
             return []
         given = [c for group in groups for c in group]
@@ -154,6 +156,6 @@ def _read_json(path: Path | str, array: NDArray, n_vars: int) -> Schema:
         )
         if len(variables) == n_vars:
             return Schema(variables, bool(content["is_named"]))
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path}: is damaged: its schema is not a valid one.") from error
-    raise InputError(f"{path}: is damaged: its schema has not {n_vars} variables.")
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise InputError(f"{path}: is damaged: its array 'schema' is missing or not a valid one.")

@@ -280,6 +280,13 @@ def binary_schema(variables: int | Sequence[str], names: Sequence[str] | None = 
     return Schema(tuple(map(Variable, labels_of(names, n_vars))), names is not None)
 
 
+def numbered_schema(arity: Sequence[int]) -> Schema:
+    """Return nameless variables whose states are the numbers from 0."""
+    states = {k: BINARY if k == 2 else tuple(range(k)) for k in set(arity)}
+    pairs = zip(labels_of(None, len(arity)), arity, strict=True)
+    return Schema(tuple(Variable(name, states[k]) for name, k in pairs), is_named=False)
+
+
 def _place(where: str, name: str, row: int) -> str:
     return f"{where}, row {row}, column {name!r}"
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, merge_rows
-from mnlearn.models.io.bif import DiscreteVariable
 from mnlearn.variables.schema import Schema, Variable, binary_schema
 from mnlearn_studies.datasets.networks import sample_network
 
@@ -29,26 +28,25 @@ _PARTS = {
 
 def build_alarm(files: Sequence[bytes]) -> Mapping[str, Dataset]:
     """Return the splits as plain binary data: four columns for each of the 37 variables."""
-    variables, values = _sample(files)
+    schema, values = _sample(files)
     one_hot = values[:, :, None] == np.arange(_MOST_VALUES)
-    names = [f"{variable.name}={state}" for variable in variables for state in _four(variable)]
+    names = [f"{variable.name}={state}" for variable in schema for state in _four(variable)]
     return _split(one_hot.reshape(len(values), -1), binary_schema(names))
 
 
 def build_alarm_groups(files: Sequence[bytes]) -> Mapping[str, Dataset]:
     """Return the splits as 37 variables."""
-    variables, values = _sample(files)
-    schema = Schema(tuple(Variable(v.name, v.states) for v in variables))
+    schema, values = _sample(files)
     return _split(schema.rows(values), schema)
 
 
-def _four(variable: DiscreteVariable) -> list[str]:
+def _four(variable: Variable) -> list[str]:
     """Return the names of a variable's values, and of those that it does not have."""
-    n = len(variable.states)
-    return [*variable.states, *(f"no value {k + 1}" for k in range(n, _MOST_VALUES))]
+    more = range(variable.arity, _MOST_VALUES)
+    return [*variable.texts, *(f"no value {k + 1}" for k in more)]
 
 
-def _sample(files: Sequence[bytes]) -> tuple[list[DiscreteVariable], NDArray[np.uint8]]:
+def _sample(files: Sequence[bytes]) -> tuple[Schema, NDArray[np.uint8]]:
     """Return the variables of the network and the states of all samples."""
     uniform = np.random.Generator(np.random.PCG64(_SEED)).random((_N_SAMPLES, _N_VARS))
     return sample_network(files, lambda place: uniform[:, place])

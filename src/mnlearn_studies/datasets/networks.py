@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, merge_rows
-from mnlearn.models.io.bif import DiscreteVariable, parse_discrete
-from mnlearn.variables.schema import Schema, Variable
+from mnlearn.models.bayesian_network import BayesianNetwork
+from mnlearn.models.io.bif import parse_bif
+from mnlearn.variables.schema import Schema
 
 _SEED = 20261127
 _ENDS = {"train": (0, 10_000), "valid": (10_000, 12_000), "test": (12_000, 17_000)}
@@ -19,15 +20,12 @@ Uniform = Callable[[int], NDArray[np.float64]]
 def build_samples(files: Sequence[bytes]) -> Mapping[str, Dataset]:
     """Return 10,000 training, 2,000 validation and 5,000 test samples of a network."""
     rng = np.random.Generator(np.random.PCG64(_SEED))
-    variables, values = sample_network(files, lambda _: rng.random(_ENDS["test"][1]))
-    schema = Schema(tuple(Variable(v.name, v.states) for v in variables))
+    schema, values = sample_network(files, lambda _: rng.random(_ENDS["test"][1]))
     rows = schema.rows(values)
     return {split: merge_rows(rows[a:b], schema=schema) for split, (a, b) in _ENDS.items()}
 
 
-def sample_network(
-    files: Sequence[bytes], uniform: Uniform
-) -> tuple[list[DiscreteVariable], NDArray[np.uint8]]:
+def sample_network(files: Sequence[bytes], uniform: Uniform) -> tuple[Schema, NDArray[np.uint8]]:
     """Return the variables of a network and samples of their states, in the file's order.
 
     Parameters
@@ -39,24 +37,24 @@ def sample_network(
         first, one for each sample.
     """
     (packed,) = files
-    variables = parse_discrete(gzip.decompress(packed).decode("utf-8"), "network.bif.gz")
-    order = _ancestral_order(variables)
+    network = parse_bif(gzip.decompress(packed).decode("utf-8"), "network.bif.gz")
+    order = _ancestral_order(network)
     drawn = [uniform(place) for place in range(len(order))]
-    values = np.zeros((len(drawn[0]), len(variables)), np.uint8)
+    values = np.zeros((len(drawn[0]), network.n_vars), np.uint8)
     for v, numbers in zip(order, drawn, strict=True):
-        table = variables[v].table
+        parents, table = network.table(v)
         cumulative = np.cumsum(table / table.sum(axis=-1, keepdims=True), axis=-1)
         cumulative[..., -1] = 1.0
-        own = cumulative[tuple(values[:, p] for p in variables[v].parents)]
+        own = cumulative[tuple(values[:, p] for p in parents)]
         values[:, v] = (own <= numbers[:, None]).sum(axis=1)
-    return variables, values
+    return network.schema, values
 
 
-def _ancestral_order(variables: Sequence[DiscreteVariable]) -> list[int]:
+def _ancestral_order(network: BayesianNetwork) -> list[int]:
     """Return the variables, parents first: the file is scanned until all have been taken."""
     order: list[int] = []
-    while len(order) < len(variables):
-        for v, variable in enumerate(variables):
-            if v not in order and all(p in order for p in variable.parents):
+    while len(order) < network.n_vars:
+        for v in range(network.n_vars):
+            if v not in order and all(p in order for p in network.parents(v)):
                 order.append(v)
     return order

@@ -12,13 +12,13 @@ from mnlearn.kernels.arithmetic.splitmix import (
     mix,
     uniform,
 )
+from mnlearn.kernels.bayesian_networks import Families, draw_ancestral
 from mnlearn.kernels.sampling import chains, gibbs
 from mnlearn.kernels.sampling.annealing import anneal
 from mnlearn.kernels.sampling.chains import Chain, draw_first_state
 from mnlearn.kernels.sampling.conditioning import table_cost
 from mnlearn.kernels.sampling.effects import collapse_pairs
 from mnlearn.kernels.sampling.gibbs import advance_states
-from mnlearn.kernels.trees import draw_ancestral
 
 MASK = 2**64 - 1
 
@@ -224,12 +224,17 @@ def test_draws_of_a_bayesian_network():
     """Variable 1 has a tree on variable 2, variable 0 one on both."""
     order = np.array([2, 1, 0])
     start = np.array([0, 5, 8, 9])
-    split_var = np.array([1, 2, -1, -1, -1, 2, -1, -1, -1], np.int32)
+    test_var = np.array([1, 2, -1, -1, -1, 2, -1, -1, -1], np.int32)
     child = np.zeros((9, 2), np.int32)
     child[0], child[1], child[5] = (1, 2), (3, 4), (6, 7)
     p_one = np.array([9, 9, 0.2, 0.9, 0.4, 9, 0.3, 0.8, 0.5])
+    leaf, none = np.column_stack([1 - p_one, p_one]), np.zeros(4, np.int64)
+    families = Families(
+        np.full(3, 2), start, test_var, np.ones(9, np.uint8), child, leaf,
+        none, np.zeros(0, np.int32), none, np.zeros(0),
+    )  # fmt: skip
     out = np.full((40, 3), 7, np.uint8)
-    draw_ancestral(order, start, split_var, child, p_one, np.uint64(3), 2, 40, out)
+    draw_ancestral(families, order, np.uint64(3), 2, 40, out)
     assert (out[:2] == 7).all()
     for i in range(2, 40):
         stream = word(mix(word(int(mix(word(advance(np.uint64(3))))) + int(advance(np.uint64(i))))))

@@ -182,8 +182,8 @@ TWO = ONE + "variable b { type discrete [2] { x, y }; }\n"
         ("variable a {\ntype discrete [2] { [", ", line 2: expected the names of states, got '['."),
         ("variable a { type discrete [2] { x, y", ": ends too early, expected }."),
         ("variable a { type discrete [2] { x, y } }", ", line 1: expected ;, got '}'."),
-        ("variable a { type discrete [1] { x };", ", line 1: expected as many different states "
-                                                  "of a as are named, got '1'."),
+        ("variable a { type discrete [0] { };", ", line 1: expected as many different states "
+                                                "of a as are named, got '0'."),
         ("variable a { type discrete [2] { x, x };", ", line 1: expected as many different states "
                                                      "of a as are named, got '2'."),
         ("variable a { property x", ": ends too early, expected ;."),
@@ -225,7 +225,7 @@ def test_printed_probabilities_may_be_rounded(tmp_path, second, fits):
     path = tmp_path / "a.bif"
     path.write_text(ONE + f"probability (a) {{ table 0.5, {second}; }}\n")
     if fits:
-        assert np.exp(load_model(path).trees.log_prob[0, 0]) == pytest.approx(0.5, abs=1e-3)
+        assert load_model(path).table(0).prob[0] == pytest.approx(0.5, abs=1e-3)
     else:
         with pytest.raises(InputError, match="probabilities for all states of the parents that"):
             load_model(path)
@@ -257,6 +257,34 @@ def test_defaults_fill_only_what_is_not_listed(tmp_path):
     found = np.exp(ll(load_model(path), merge_rows(all_states(2))).per_row)
     # P(a | b) P(b) by (a, b).
     assert found == pytest.approx([0.3 * 0.25, 0.1 * 0.75, 0.7 * 0.25, 0.9 * 0.75], abs=1e-12)
+
+
+def test_states_that_are_numbers_signs_or_several_words(tmp_path):
+    path = tmp_path / "a.bif"
+    path.write_text(
+        "variable a { type discrete [ 4 ] { <4, >=7.5, Asy/Patch, in use }; } // four\n"
+        "variable b { type discrete [ 3 ] { 0, 1,// glued to it\n 12/* too */ }; }\n"
+        "variable c { type discrete [ 1 ] { not known }; }\n"
+        'variable d { type discrete [ 2 ] { "x, y" "//" }; }\n'
+        "probability (a | d, c) { (x, y, not known) .1 .2 .3 .4;\n"
+        '("//", not known) .4, .3, .2, .1; }\n'
+        "probability (b | a) { (<4) .2, .3, .5; (in use) 0, 0, 1; default 1, 0, 0; }\n"
+        "probability (c) { table 1; }\nprobability (d) { table 0.25 0.75; }\n".replace(
+            "(x, y,", '("x, y",'
+        )
+    )
+    network = load_model(path)
+    assert [variable.states for variable in network.schema] == [
+        ("<4", ">=7.5", "Asy/Patch", "in use"), (0, 1, 12), ("not known",), ("x, y", "//"),
+    ]  # fmt: skip
+    assert network.table(0).parents == (3, 2)
+    np.testing.assert_array_equal(network.table(0).prob[1, 0], [0.4, 0.3, 0.2, 0.1])
+    np.testing.assert_array_equal(network.table(1).prob[3], [0, 0, 1])
+    save_model(network, tmp_path / "b.bif")
+    again = load_model(tmp_path / "b.bif")
+    assert again.schema == network.schema
+    for v in range(4):
+        np.testing.assert_array_equal(again.table(v).prob, network.table(v).prob)
 
 
 def test_the_text_of_a_network(tmp_path):

@@ -4,18 +4,19 @@ import dataclasses
 
 import numpy as np
 import pytest
-from mnlearn.models.grouped_variables import grouped_variables
 
 from made_hidden_trees import random_hidden_tree
 from made_models import ISING, TREES, log_prob_of, trees_of
 from made_random import random_network
 from mnlearn.inference.circuits.compilation import compile_network
-from mnlearn.models.bayesian_network import bayesian_network
+from mnlearn.models.bayesian_network import bayesian_network, network_of_tables
+from mnlearn.models.cpd_tables import CpdTable
 from mnlearn.models.feature_tree import ARRAYS, FeatureTree, feature_tree
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import Schema, Variable, binary_schema, numbered_schema
 
 COMPILED = compile_network(random_network(0, n_vars=3))
 TARGETED = dataclasses.replace(
@@ -25,8 +26,7 @@ TARGETED = dataclasses.replace(
 )  # fmt: skip
 BAYES = bayesian_network(
     trees_of([log_prob_of(0.5), (0, log_prob_of(1.0), log_prob_of(-1.0))]),
-    ("a", "b"),
-    (("no", "yes"), ("off", "on")),
+    Schema((Variable("a", ("no", "yes")), Variable("b", ("off", "on")))),
 )
 # F-node 0 asks whether column 0 is 1. F-node 1 is a table of variable 1, F-node 2 asks for it.
 FEATURES = {
@@ -41,19 +41,20 @@ FEATURES = {
     "child_start": [0, 1, 2, 3, 3, 3, 3, 3],
     "child": [0, 1, 2],
 }
-FEATURE_TREE = feature_tree(grouped_variables(2), FEATURES)
-# Variable 0 has three columns.
-GROUPED = JunctionTree(
-    grouped_variables(3, [(0, 1, 2)]), [0, 1], [0], [-1], np.log([0.2, 0.3, 0.5])
+FEATURE_TREE = feature_tree(binary_schema(2), FEATURES)
+JUNCTION_TREE = JunctionTree(numbered_schema([3]), [0, 1], [0], [-1], np.log([0.2, 0.3, 0.5]))
+TABLES = network_of_tables(
+    numbered_schema([2, 3]),
+    {0: CpdTable((), np.array([0.5, 0.5])), 1: CpdTable((0,), np.full((2, 3), 1 / 3))},
 )
 HIDDEN = random_hidden_tree(2)
 MODELS = {
     "markov_network": ISING,
     "dependency_network": TREES,
-    "bayesian_network": BAYES,
+    "bayesian_network": TABLES,
     "arithmetic_circuit": TARGETED,
     "feature_tree": FEATURE_TREE,
-    "junction_tree": GROUPED,
+    "junction_tree": JUNCTION_TREE,
     "hidden_tree": HIDDEN,
 }
 
@@ -98,13 +99,12 @@ def test_an_array_that_is_missing_or_of_another_type(tmp_path, kind):
     for name, array in read_arrays(tmp_path / "b.npz").items():
         if name == "kind":
             continue
-        optional = name in ("names", "states") or (
-            model is TARGETED and name in ("start", "target")
-        )
+        # A file of 1.0 has no schema; what its arrays then mean depends on the model.
+        optional = name == "names" or (model is TARGETED and name in ("start", "target"))
         path = changed(tmp_path, model, {name: None})
         if optional:
             load_model(path)
-        else:
+        elif name not in ("schema", "table_prob"):
             assert load_damaged(path) == name
         for other in (array.astype(np.complex64) if array.dtype.kind != "U" else None, array[None]):
             if other is not None:
@@ -145,18 +145,20 @@ def test_an_array_that_is_missing_or_of_another_type(tmp_path, kind):
         (TREES, {"child": [[1, 1], [3, 4]] + [[-1, -1]] * 5,
                  "split_var": [1, 2, -1, -1, -1, -1, -1]}, "child"),
         (BAYES, {"tree_start": [0, 1, 3]}, "tree_start"),
-        (BAYES, {"states": [["no", "yes"]]}, "states"),
-        (BAYES, {"states": [["a", "b", "c"]] * 2}, "states"),
+        (BAYES, {"schema": None, "states": [["no", "yes"]]}, "states"),
+        (BAYES, {"schema": None, "states": [["a", "b", "c"]] * 2}, "states"),
         (COMPILED, {"is_sum": [], "child_start": [0], "circuit_child": []}, "child_start"),
         (COMPILED, {"weight": None, "parameter": COMPILED.weight * np.nan}, "parameter"),
         (TARGETED, {"target": TARGETED.target[1:]}, "target"),
         (TARGETED, {"target": np.where(TARGETED.target == 0, 1, 0)}, "target"),
         (HIDDEN, {"parent": HIDDEN.parent[:-1]}, "parent"),
-        (GROUPED, {"clique_start": [0, 0]}, "clique_start"),
-        (GROUPED, {"clique_start": []}, "clique_start"),
-        (GROUPED, {"group_start": [0, 2]}, "group_start"),
-        (GROUPED, {"group_start": [1, 3]}, "group_start"),
-        (GROUPED, {"group_start": []}, "group_start"),
+        (JUNCTION_TREE, {"clique_start": [0, 0]}, "clique_start"),
+        (JUNCTION_TREE, {"clique_start": []}, "clique_start"),
+        (BAYES, {"schema": "{"}, "schema"),
+        (BAYES, {"schema": '{"is_named": true, "variables": []}'}, "schema"),
+        (TABLES, {"table_start": [0, 2, 7]}, "table_start"),
+        (TABLES, {"table_start": [0, 6]}, "table_start"),
+        (TABLES, {"table_parent_start": [0, 2, 1]}, "table_parent_start"),
         (FEATURE_TREE, {"branch_start": [1]}, "branch_start"),
         (FEATURE_TREE, {"branch_start": [2, 3, 5, 7]}, "branch_start"),
         (FEATURE_TREE, {"branch_start": [1, 3, 5, 6]}, "branch_start"),
@@ -251,11 +253,43 @@ def test_inner_nodes_may_have_no_distribution(tmp_path):
     np.testing.assert_array_equal(loaded.trees.log_prob, log_prob)
 
 
-def test_groups_that_are_none_are_named_with_the_file(tmp_path):
-    path = changed(tmp_path, GROUPED, {"group_start": [0, 1, 3]})
-    with pytest.raises(InputError) as caught:
+def write_1_0(path, kind, n_columns, arrays):
+    """Write a file as 1.0 did: columns in place of variables."""
+    head = {"kind": np.array(kind), "version": np.int64(1), "n_vars": np.int64(n_columns)}
+    write_arrays(path, head | {name: np.asarray(array) for name, array in arrays.items()})
+
+
+def test_groups_of_columns_in_files_of_1_0(tmp_path):
+    arrays = {
+        "names": ["b", "a=x", "a=y", "c=u", "a=z", "c=v"],
+        "group_start": np.array([0, 3, 5]),
+        "group_column": np.array([4, 1, 2, 5, 3], np.int32),
+        "clique_start": np.array([0, 3]),
+        "clique_var": np.array([0, 1, 2], np.int32),
+        "parent": np.array([-1], np.int32),
+        "log_prob": np.log(np.arange(1, 13) / 78),
+    }
+    path = tmp_path / "a.npz"
+    write_1_0(path, "junction_tree", 6, arrays)
+    tree = load_model(path)
+    names = ("b", "a", "c")
+    states = ((0, 1), ("z", "x", "y"), ("v", "u"))
+    assert tree.schema == Schema(tuple(map(Variable, names, states)))
+    rows = tree.schema.rows(np.indices((2, 3, 2)).reshape(3, -1).T)
+    np.testing.assert_allclose(np.exp(tree.log_likelihood(rows)), np.arange(1, 13) / 78)
+    write_1_0(path, "junction_tree", 6, arrays | {"group_start": np.array([0, 3, 9])})
+    with pytest.raises(InputError, match=r"a\.npz: is damaged: its groups of columns are not"):
         load_model(path)
-    assert str(caught.value) == f"{path}: group 0: expected 2 to 254 columns, got 1."
+
+
+def test_values_of_columns_in_files_of_1_0(tmp_path):
+    save_model(ISING, tmp_path / "a.npz")
+    whole = read_arrays(tmp_path / "a.npz")
+    names = whole.pop("names").tolist()
+    for kept in ("codes", "states"):
+        write_arrays(tmp_path / "b.npz", whole | {"names": names, kept: [["f", "m"]] * 3})
+        found = load_model(tmp_path / "b.npz").schema
+        assert found == Schema(tuple(Variable(name, ("f", "m")) for name in names))
 
 
 def test_one_table_is_a_feature_tree(tmp_path):
@@ -270,7 +304,7 @@ def test_one_table_is_a_feature_tree(tmp_path):
         "child_start": [0, 1, 1, 1],
         "child": [0],
     }
-    save_model(feature_tree(grouped_variables(1), arrays), tmp_path / "a.npz")
+    save_model(feature_tree(binary_schema(1), arrays), tmp_path / "a.npz")
     again = load_model(tmp_path / "a.npz")
     assert isinstance(again, FeatureTree)
     found = np.exp(again.log_likelihood(np.array([[0], [1]], np.uint8)))

@@ -114,7 +114,7 @@ def test_written_text(tmp_path):
         "tree {\n(v1_0\n    (v0_0 -inf 0.0)\n    (v2_0\n"
         "        (v0_0 -0.5 -0.9)\n        (v0_0 -0.25 -1.5)))\n}\n\n"
         "features {\n2.0 +v0_1 +v2_0\n}\n\n"
-        "}\nv1 {\nfeatures {\n-1e-07 +v1_1\n}\n\n}\nv2 {\n}\n}\n"
+        "}\nv1 {\nfeatures {\n-1.0e-07 +v1_1\n}\n\n}\nv2 {\n}\n}\n"
     )
 
 

@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 
-from mnlearn.models.discrete import DiscreteVariable
+from mnlearn.models.bayesian_network import network_of_tables
+from mnlearn.models.cpd_tables import CpdTable
 from mnlearn.models.features import features_of
 from mnlearn.models.io import uai
-from mnlearn.models.io.formats import convert_tables, load_model, save_model
+from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import numbered_schema
 
 
 @pytest.mark.parametrize(
@@ -21,8 +23,8 @@ from mnlearn.runtime.errors import InputError
         ("MARKOV 1000001", ", word 2: expected the number of variables (1 to 1000000), "
                            "got '1000001'."),
         ("MARKOV ²", ", word 2: expected the number of variables (1 to 1000000), got '²'."),
-        ("MARKOV 1 1", ", word 3: expected a number of values (2 to 254), got '1'."),
-        ("MARKOV 1 255", ", word 3: expected a number of values (2 to 254), got '255'."),
+        ("MARKOV 1 0", ", word 3: expected a number of values (1 to 254), got '0'."),
+        ("MARKOV 1 255", ", word 3: expected a number of values (1 to 254), got '255'."),
         ("MARKOV 1 254 x", ", word 4: expected the number of factors (0 to 4194304), got 'x'."),
         ("MARKOV 1 2 1 2", ", word 5: expected the number of variables of a factor (0 to 1), "
                            "got '2'."),
@@ -54,43 +56,26 @@ def test_sentences_on_malformed_files(tmp_path, text, sentence):
     assert str(caught.value) == f"{path}{sentence}"
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("MARKOV 1 2 0", ": expected a Bayesian network (BAYES), the file has a MARKOV one."),
-        ("BAYES 1 2 0", ": BAYES: variable 0 has no distribution."),
-    ],
-)
-def test_variables_of_a_file_without_distributions(tmp_path, text, sentence):
-    path = tmp_path / "a.uai"
-    path.write_text(text)
-    with pytest.raises(InputError) as caught:
-        convert_tables(path, tmp_path / "b.bif")
-    assert str(caught.value) == f"{path}{sentence}"
-    assert [each.name for each in tmp_path.iterdir()] == ["a.uai"]
-
-
 def test_printed_probabilities_may_be_rounded(tmp_path):
     (tmp_path / "a.uai").write_text("BAYES 2 3 2 2 1 0 2 0 1 3 .3 .3 .3995 6 .5 .5 0 1 1 0.0009")
-    variables = uai.read_variables(tmp_path / "a.uai")
-    assert [one[:3] for one in variables] == [
-        ("V0", ("0", "1", "2"), ()),
-        ("V1", ("0", "1"), (0,)),
-    ]
-    np.testing.assert_array_equal(variables[1].table, [[0.5, 0.5], [0, 1], [1, 0.0009]])
+    network = load_model(tmp_path / "a.uai")
+    assert network.schema == numbered_schema([3, 2])
+    assert (network.parents(0), network.parents(1)) == ((), (0,))
+    np.testing.assert_allclose(network.table(1).prob[2], [1 / 1.0009, 0.0009 / 1.0009])
+    np.testing.assert_array_equal(network.table(1).prob[:2], [[0.5, 0.5], [0, 1]])
 
 
 def test_the_order_of_the_variables_of_a_factor(tmp_path):
     (tmp_path / "a.uai").write_text("MARKOV 2 2 2 2 2 1 0 0 4 2 3 5 0 1 0.5")
     network = load_model(tmp_path / "a.uai")
     rows = np.array([[0, 0], [1, 0], [0, 1], [1, 1]], np.uint8)
-    np.testing.assert_allclose(np.exp(network.log_potential(rows)), [2, 3, 5, 0])
+    np.testing.assert_allclose(np.exp(network.log_potential(rows)), [1, 1.5, 2.5, 0])
 
 
 def test_names_of_values(tmp_path):
     (tmp_path / "a.uai").write_text("MARKOV 2 2 3 1 1 1 3 1 2 1")
-    tree = load_model(tmp_path / "a.uai")
-    assert tree.names == ("V0=0", "V0=1", "V1=0", "V1=1", "V1=2")
+    network = load_model(tmp_path / "a.uai")
+    assert network.schema.column_labels == ("V0", "V1=0", "V1=1", "V1=2")
 
 
 def test_the_text_of_a_markov_network(tmp_path):
@@ -109,27 +94,23 @@ def test_variables_of_several_values_keep_their_numbers_of_values(tmp_path):
     values = " ".join(map(str, rng.random(12).round(3)))
     text = f"MARKOV 3 2 3 2 2 3 0 2 1 1 0 12 {values} 2 0.25 3"
     (tmp_path / "a.uai").write_text(text)
-    tree = load_model(tmp_path / "a.uai")
+    network = load_model(tmp_path / "a.uai")
     table = np.array(values.split(), float).reshape(2, 2, 3) * np.array([0.25, 3])[:, None, None]
-    save_model(tree, tmp_path / "a.npz")
+    save_model(network, tmp_path / "a.npz")
     for source in ("a.uai", "a.npz"):
         save_model(load_model(tmp_path / source), tmp_path / "b.uai")
         words = (tmp_path / "b.uai").read_text().split()
         assert words[:5] == ["MARKOV", "3", "2", "3", "2"]
         again = load_model(tmp_path / "b.uai")
         cells = np.stack(np.indices((2, 2, 3)), -1).reshape(-1, 3)[:, [0, 2, 1]]
-        rows = again.variables.one_hot(cells)
-        expected = np.log(table.ravel() / table.sum())
-        np.testing.assert_allclose(again.log_likelihood(rows), expected, atol=1e-12)
+        rows = again.schema.rows(cells)
+        np.testing.assert_allclose(again.log_potential(rows), np.log(table.ravel()), atol=1e-12)
 
 
 def test_the_text_of_a_bayesian_network(tmp_path):
     table = np.array([[0.25, 0.75], [0.5, 0.5], [1.0, 0.0]])
-    variables = [
-        DiscreteVariable("a", ("x", "y"), (1,), table),
-        DiscreteVariable("b", ("x", "y", "z"), (), np.array([0.5, 0.25, 0.25])),
-    ]
-    uai.write_variables(variables, tmp_path / "a.uai")
+    tables = {0: CpdTable((1,), table), 1: CpdTable((), np.array([0.5, 0.25, 0.25]))}
+    save_model(network_of_tables(numbered_schema([2, 3]), tables), tmp_path / "a.uai")
     assert (tmp_path / "a.uai").read_text() == (
         "BAYES\n2\n2 3\n2\n2 1 0\n1 1\n\n6\n0.25 0.75 0.5 0.5 1.0 0.0\n\n3\n0.5 0.25 0.25\n"
     )
@@ -155,23 +136,8 @@ def test_the_limits_of_tables(tmp_path, monkeypatch):
         load_model(path)
     with pytest.raises(InputError, match="and 5 cells"):
         save_model(network, path)
-    variables = [
-        DiscreteVariable(name, ("x", "y", "z"), (), np.full(3, 1 / 3)) for name in ("a", "b")
-    ]
+    two = {v: CpdTable((), np.full(3, 1 / 3)) for v in range(2)}
     before = path.read_text()
     with pytest.raises(InputError, match="expected tables with at most 5 cells in all"):
-        uai.write_variables(variables, path)
+        save_model(network_of_tables(numbered_schema([3, 3]), two), path)
     assert path.read_text() == before
-
-
-def test_which_files_have_tables(tmp_path):
-    """A file is written only if both forms have tables of any numbers of states, or names."""
-    path = tmp_path / "a.UAI"
-    path.write_text("BAYES 1 3 1 1 0 3 .5 .25 .25")
-    assert convert_tables(path, tmp_path / "b.BIF")
-    assert convert_tables(tmp_path / "b.BIF", tmp_path / "c.bif")
-    assert convert_tables(tmp_path / "b.BIF", tmp_path / "d.uai")
-    for source, target in (("a.UAI", "e.uai"), ("a.UAI", "e.npz"), ("a.npz", "e.bif")):
-        assert convert_tables(tmp_path / source, tmp_path / target) is False
-    assert not list(tmp_path.glob("e.*"))
-    assert (tmp_path / "b.BIF").read_bytes() == (tmp_path / "c.bif").read_bytes()

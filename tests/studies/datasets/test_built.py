@@ -12,9 +12,10 @@ import pytest
 from made_data import examples
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.own_files import SPLITS
-from mnlearn.models.io.bif import parse_discrete
+from mnlearn.models.io.bif import parse_bif
 from mnlearn.runtime.errors import InputError
-from mnlearn_studies.datasets import adult, alarm, sources
+from mnlearn.variables.schema import Variable
+from mnlearn_studies.datasets import adult, alarm, networks, sources
 from mnlearn_studies.datasets.built import BUILT, UNAVAILABLE, build, text_of
 from mnlearn_studies.datasets.fetch import fetch_many
 from mnlearn_studies.datasets.places import split_mirrors
@@ -38,13 +39,14 @@ probability ( B | A ) { table 0.9, 0.4, 0.1, 0.6; }
 
 
 def test_networks_of_several_states():
-    c, a, b = parse_discrete(BIF, "tiny.bif")
-    assert (c.name, c.states, c.parents) == ("C", ("LOW", "MID", "HIGH"), (2, 1))
-    assert c.table.shape == (2, 2, 3)
-    assert c.table[0, 1].tolist() == [0.1, 0.2, 0.7]
-    assert c.table[1, 1].tolist() == [0.2, 0.2, 0.6]
-    assert b.table.tolist() == [[0.9, 0.1], [0.4, 0.6]]
-    assert a.parents == ()
+    network = parse_bif(BIF, "tiny.bif")
+    assert network.schema["C"] == Variable("C", ("LOW", "MID", "HIGH"))
+    c, a, b = map(network.table, range(3))
+    assert (a.parents, c.parents) == ((), (2, 1))
+    assert c.prob.shape == (2, 2, 3)
+    assert c.prob[0, 1].tolist() == [0.1, 0.2, 0.7]
+    assert c.prob[1, 1].tolist() == [0.2, 0.2, 0.6]
+    assert b.prob.tolist() == [[0.9, 0.1], [0.4, 0.6]]
     for old, new, message in (
         ("[ 3 ]", "[ 4 ]", r"tiny\.bif, line 2: expected as many different states of C"),
         ("MID, HIGH }", "MID, MID }", "expected as many different states of C"),
@@ -52,7 +54,7 @@ def test_networks_of_several_states():
         ("(ON, NO)", "(ON, MAYBE)", "line 7: expected YES or NO, got 'MAYBE'"),
     ):
         with pytest.raises(InputError, match=message):
-            parse_discrete(BIF.replace(old, new), "tiny.bif")
+            parse_bif(BIF.replace(old, new), "tiny.bif")
 
 
 def test_samples_follow_the_network():
@@ -70,7 +72,7 @@ def test_samples_follow_the_network():
     np.testing.assert_allclose(rows[:, 3].mean(), 0.25, atol=0.01)
     np.testing.assert_allclose(given[:, :3].mean(axis=0), [0.5, 0.25, 0.25], atol=0.02)
     # Parents come first: the file is scanned for variables whose parents are known.
-    assert alarm._ancestral_order(parse_discrete(BIF, "")) == [1, 2, 0]
+    assert networks._ancestral_order(parse_bif(BIF, "")) == [1, 2, 0]
 
 
 LINE = "39,Private,1,9th,5,Divorced,Sales,Wife,White,Male,0,0,40,Cuba,<=50K"

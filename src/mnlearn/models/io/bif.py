@@ -1,13 +1,13 @@
 """The Bayesian network interchange format (`.bif`, version 0.15).
 
-The first state that the declaration of a variable lists is value 0, the second is value 1. The
-numbers of a `table` stand in the order of the variables in the head; the last changes fastest.
+The states of a variable are numbered in the order of its declaration. A `table` has its numbers in
+the order of the variables in the head; the last changes fastest. States that are whole numbers
+become numbers. Where commas separate names, a name may contain blanks.
 """
 
 import itertools
 import math
 import re
-from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -15,11 +15,11 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.models.bayesian_network import BayesianNetwork
-from mnlearn.models.discrete import DiscreteVariable, network_of, variables_of
-from mnlearn.models.junction_tree import JunctionTree
+from mnlearn.models.bayesian_network import BayesianNetwork, network_of_tables
+from mnlearn.models.cpd_tables import CpdTable
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, write_text
+from mnlearn.variables.schema import Schema, Variable
 
 MAX_PARENTS = 20
 MAX_CELLS = 1 << (MAX_PARENTS + 1)
@@ -27,20 +27,15 @@ MAX_CELLS = 1 << (MAX_PARENTS + 1)
 _TOLERANCE = 1e-3
 _MARKS = frozenset("[]{}()|;")
 _PLAIN = re.compile(r"[A-Za-z0-9_.+-]+")
-_TOKEN = re.compile(
-    r"""
-    (?P<skip> [\s,]+ | //[^\n]* | /\*.*?\*/ )
-    | "(?P<quoted> [^"\n]* )"
-    | (?P<mark> [][{}()|;] )
-    | (?P<word> [^\s,"{}()|;\[\]]+ )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+_COMMENT = re.compile(r'"[^"\n]*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_BLANK = re.compile(r"[\s,]*")
+_TOKEN = re.compile(r'"(?P<quoted>[^"\n]*)"|(?P<mark>[][{}()|;])|(?P<word>[^\s,"{}()|;\[\]]+)')
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
 class _Token(NamedTuple):
     text: str
-    line: int
+    at: int
 
 
 class _Variable(NamedTuple):
@@ -48,38 +43,32 @@ class _Variable(NamedTuple):
     states: list[str]
 
 
-def parse_discrete(text: str, where: str) -> list[DiscreteVariable]:
-    """Return the variables of a network, with any numbers of states, in the order of the file.
+def read_bif(path: Path | str) -> BayesianNetwork:
+    """Read a Bayesian network, whose conditional distributions become tables.
 
     Raises
     ------
     InputError
-        The text is malformed, or lacks probabilities; the sentence begins with `where`.
+        The file is missing or malformed, lacks a CPD or a part of one, or has a directed cycle. The
+        sentence names the line where there is one.
     """
-    return _Reader(where, text).variables_read()
+    return parse_bif(read_text(path), str(path))
 
 
-def read_bif(path: Path | str) -> BayesianNetwork | JunctionTree:
-    """Read a Bayesian network; the CPDs of binary variables become complete trees.
-
-    If a variable has more than two states, the network becomes a junction tree; see `network_of`.
-
-    Raises
-    ------
-    InputError
-        The file is missing or malformed, lacks a CPD or a part of one, has a directed cycle, or
-        its junction tree is too large. The sentence names the line where there is one.
-    """
-    variables = read_variables(path)
+def parse_bif(text: str, where: str) -> BayesianNetwork:
+    """Return the network of a text; see `read_bif`. Sentences of errors begin with `where`."""
+    reader = _Reader(where, text)
+    reader.read()
     try:
-        return network_of(variables)
+        variables = (Variable(name, _typed(v.states)) for name, v in reader.variables.items())
+        return network_of_tables(Schema(tuple(variables)), reader.tables)
     except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+        raise InputError(f"{where}: {error}") from error
 
 
-def read_variables(path: Path | str) -> list[DiscreteVariable]:
-    """Read the variables of a Bayesian network with any numbers of states; see `read_bif`."""
-    return parse_discrete(read_text(path), str(path))
+def _typed(states: list[str]) -> tuple[str | int, ...]:
+    """Return whole numbers as such if all states are."""
+    return tuple(map(int, states)) if all(map(_WHOLE.fullmatch, states)) else tuple(states)
 
 
 def write_bif(network: BayesianNetwork, path: Path | str) -> None:
@@ -88,37 +77,28 @@ def write_bif(network: BayesianNetwork, path: Path | str) -> None:
     Raises
     ------
     InputError
-        A variable has too many parents, or a name cannot be written.
-    """
-    try:
-        variables = variables_of(network)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
-    write_variables(variables, path)
-
-
-def write_variables(variables: Sequence[DiscreteVariable], path: Path | str) -> None:
-    """Write the variables of a Bayesian network, in their order.
-
-    Raises
-    ------
-    InputError
-        A name has a quotation mark or a line end, or is a mark of the format.
+        The tree of a variable is too large for a table, or a name has a quotation mark or a line
+        end, or is a mark of the format.
     """
     word = partial(_quoted, path=path)
+    schema = network.schema
+    names = [word(variable.name) for variable in schema]
+    states = [[word(text) for text in variable.texts] for variable in schema]
     lines = ["network unknown {", "}"]
-    for variable in variables:
-        states = ", ".join(map(word, variable.states))
-        lines += [f"variable {word(variable.name)} {{"]
-        lines += [f"  type discrete [ {len(variable.states)} ] {{ {states} }};", "}"]
-    for variable in variables:
-        above = [variables[p] for p in variable.parents]
-        given = f" | {', '.join(word(p.name) for p in above)}" if above else ""
-        lines.append(f"probability ( {word(variable.name)}{given} ) {{")
-        for cell in itertools.product(*(range(len(p.states)) for p in above)):
-            numbers = ", ".join(map(repr, variable.table[cell].tolist()))
-            values = ", ".join(word(p.states[x]) for p, x in zip(above, cell, strict=True))
-            lines.append(f"  ({values}) {numbers};" if above else f"  table {numbers};")
+    for name, own in zip(names, states, strict=True):
+        lines += [f"variable {name} {{"]
+        lines += [f"  type discrete [ {len(own)} ] {{ {', '.join(own)} }};", "}"]
+    for v, name in enumerate(names):
+        try:
+            parents, prob = network.table(v)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
+        given = f" | {', '.join(names[u] for u in parents)}" if parents else ""
+        lines.append(f"probability ( {name}{given} ) {{")
+        rows = prob.reshape(-1, prob.shape[-1]).tolist()
+        for cell, row in zip(itertools.product(*(states[u] for u in parents)), rows, strict=True):
+            numbers = ", ".join(map(repr, row))
+            lines.append(f"  ({', '.join(cell)}) {numbers};" if parents else f"  table {numbers};")
         lines.append("}")
     write_text(path, "\n".join(lines) + "\n")
 
@@ -133,26 +113,19 @@ def _quoted(name: str, path: Path | str) -> str:
 
 
 class _Reader:
-    """Recursive descent over the tokens of one file."""
+    """Recursive descent over the text of one file; `at` is the position reached."""
 
-    def __init__(self, path: Path | str, text: str) -> None:
+    def __init__(self, path: str, text: str) -> None:
         self.path = path
-        self.tokens = list(self._tokenised(text))
+        # Comments become blanks, so that positions and lines stay as they are.
+        self.text = _COMMENT.sub(_blanked, text)
         self.at = 0
         self.variables: dict[str, _Variable] = {}
-        # Parents and table of each variable by its number.
-        self.tables: dict[int, tuple[tuple[int, ...], NDArray[np.float64]]] = {}
+        self.tables: dict[int, CpdTable] = {}
 
-    def variables_read(self) -> list[DiscreteVariable]:
-        """Return the variables in the file."""
-        self._read()
-        return [
-            DiscreteVariable(name, tuple(variable.states), *self.tables[variable.number])
-            for name, variable in self.variables.items()
-        ]
-
-    def _read(self) -> None:
-        while self.at < len(self.tokens):
+    def read(self) -> None:
+        """Read all variables and tables."""
+        while self._skip_blank() < len(self.text):
             word = self._next("network, variable or probability")
             if word.text == "network":
                 self._word("the name of the network")
@@ -170,32 +143,33 @@ class _Reader:
             if variable.number not in self.tables:
                 raise InputError(f"{self.path}: variable {name} has no probabilities.")
 
-    def _tokenised(self, text: str) -> Iterator[_Token]:
-        at, line = 0, 1
-        while at < len(text):
-            match = _TOKEN.match(text, at)
-            if match is None:
-                raise InputError(f"{self.path}, line {line}: a quotation mark is not closed.")
-            if match.lastgroup != "skip":
-                assert match.lastgroup is not None
-                yield _Token(match[match.lastgroup], line)
-            line += match[0].count("\n")
-            at = match.end()
+    def _skip_blank(self) -> int:
+        match = _BLANK.match(self.text, self.at)
+        assert match
+        self.at = match.end()
+        return self.at
+
+    def _line(self, at: int) -> int:
+        return self.text.count("\n", 0, at) + 1
 
     def _refuse(self, expected: str, got: _Token) -> NoReturn:
-        raise InputError(
-            f"{self.path}, line {got.line}: expected {expected}, got {got.text[:40]!r}."
-        )
+        where = f"{self.path}, line {self._line(got.at)}"
+        raise InputError(f"{where}: expected {expected}, got {got.text[:40]!r}.")
 
     def _next(self, expected: str) -> _Token:
-        if self.at == len(self.tokens):
+        at = self._skip_blank()
+        if at == len(self.text):
             raise InputError(f"{self.path}: ends too early, expected {expected}.")
-        self.at += 1
-        return self.tokens[self.at - 1]
+        match = _TOKEN.match(self.text, at)
+        if match is None:
+            raise InputError(f"{self.path}, line {self._line(at)}: a quotation mark is not closed.")
+        self.at = match.end()
+        assert match.lastgroup is not None
+        return _Token(match[match.lastgroup], at)
 
     def _word(self, expected: str) -> _Token:
         token = self._next(expected)
-        if token.text in "[]{}()|;":
+        if token.text in _MARKS:
             self._refuse(expected, token)
         return token
 
@@ -208,10 +182,26 @@ class _Reader:
         """Return the words before a mark and move past it."""
         out = []
         while (token := self._next(mark)).text != mark:
-            if token.text in "[]{}()|;":
+            if token.text in _MARKS:
                 self._refuse(expected, token)
             out.append(token)
         return out
+
+    def _names(self, mark: str, count: int, expected: str) -> list[_Token]:
+        """Return the names before a mark; those between two commas are one if so many are named."""
+        begin = self.at
+        words = self._until(mark, expected)
+        if len(words) == count or (count != 1 and "," not in self.text[begin : self.at]):
+            return words
+        joined: list[_Token] = []
+        end = begin
+        for word in words:
+            if not joined or "," in self.text[end : word.at]:
+                joined.append(word)
+            else:
+                joined[-1] = _Token(f"{joined[-1].text} {word.text}", joined[-1].at)
+            end = word.at + len(word.text)
+        return joined if len(joined) == count else words
 
     def _skip_past(self, mark: str) -> None:
         while self._next(mark).text != mark:
@@ -234,9 +224,10 @@ class _Reader:
             count = self._word("the number of states")
             self._expect("]")
             self._expect("{")
-            states = [state.text for state in self._until("}", "the names of states")]
+            number = int(count.text) if _WHOLE.fullmatch(count.text) else -1
+            states = [state.text for state in self._names("}", number, "the names of states")]
             self._expect(";")
-            if count.text != str(len(states)) or len(set(states)) < max(len(states), 2):
+            if number != len(states) or len(set(states)) < max(number, 1):
                 self._refuse(f"as many different states of {name.text} as are named", count)
         if states is None:
             self._refuse(f"the type of {name.text}", token)
@@ -268,13 +259,13 @@ class _Reader:
         # A missing entry is NaN, for which this comparison is false.
         if not (np.abs(total - 1.0) <= _TOLERANCE).all():
             self._refuse("probabilities for all states of the parents that add up to 1", head)
-        self.tables[own.number] = (tuple(p.number for p in parents), table)
+        self.tables[own.number] = CpdTable(tuple(p.number for p in parents), table)
 
     def _read_table(self, parents: list[_Variable], own: _Variable) -> NDArray[np.float64]:
         """Return the probabilities up to the closing brace, the variable on the last axis."""
         shape = [len(variable.states) for variable in (*parents, own)]
         if math.prod(shape) > MAX_CELLS:
-            self._refuse(f"at most {MAX_CELLS} probabilities of one variable", self.tokens[self.at])
+            self._refuse(f"at most {MAX_CELLS} probabilities of one variable", self._next("{"))
         table = np.full(shape, np.nan)
         default = np.full(shape[-1], np.nan)
         self._expect("{")
@@ -288,7 +279,7 @@ class _Reader:
             elif token.text == "default":
                 default = np.array(self._numbers(shape[-1]))
             elif token.text == "(":
-                states = self._until(")", "states of the parents")
+                states = self._names(")", len(parents), "states of the parents")
                 if len(states) != len(parents):
                     self._refuse(f"{len(parents)} states of parents", token)
                 values = []
@@ -304,16 +295,34 @@ class _Reader:
                 table[index] = default
         return table
 
-    def _numbers(self, count: int) -> list[float]:
+    def _numbers(self, count: int) -> NDArray[np.float64]:
+        """Return the probabilities up to the next semicolon and move past it."""
+        end = self.text.find(";", self.at)
+        words = self.text[self.at : end].replace(",", " ").split()
+        try:
+            values = np.array(list(map(float, words)))
+        except ValueError:
+            values = np.full(1, np.nan)
+        if end < 0 or len(values) != count or not ((values >= 0.0) & (values <= 1.0)).all():
+            self._refuse_numbers(count)
+        self.at = end + 1
+        return values
+
+    def _refuse_numbers(self, count: int) -> NoReturn:
+        """Say what is wrong with the probabilities up to the next semicolon."""
         words = self._until(";", "probabilities")
-        values = []
         for word in words:
             try:
-                values.append(float(word.text))
+                value = float(word.text)
             except ValueError:
+                value = math.nan
+            if not 0.0 <= value <= 1.0:
                 self._refuse("a probability", word)
-            if not 0.0 <= values[-1] <= 1.0:
-                self._refuse("a probability", word)
-        if len(values) != count:
-            self._refuse(f"{count} probabilities, not {len(values)}", self.tokens[self.at - 1])
-        return values
+        self._refuse(f"{count} probabilities, not {len(words)}", _Token(";", self.at - 1))
+
+
+def _blanked(match: re.Match[str]) -> str:
+    """Return a text in quotation marks as it is, and of a comment the line ends alone."""
+    if match[0].startswith('"'):
+        return match[0]
+    return re.sub(r"[^\n]", " ", match[0])

@@ -32,7 +32,6 @@ __all__ = [
     "FORMS",
     "Model",
     "check_writable",
-    "convert_tables",
     "describe",
     "load_model",
     "load_network",
@@ -64,6 +63,13 @@ _GRAPHS = {".csv": write_edges, ".graphml": write_graphml}
 _WRITTEN = (".npz", *_WRITERS, _UAI, *_GRAPHS)
 
 
+def form_of(path: Path | str) -> str:
+    """Return the suffix that names the form of a file, before `.gz` or `.xz` of a text form."""
+    *_, before, last = ["", "", *(suffix.lower() for suffix in Path(path).suffixes)]
+    is_text = before in _WRITTEN and before not in (".npz", ".nnf", ".graphml")
+    return before if last in (".gz", ".xz") and is_text else last
+
+
 def load_model(path: Path | str) -> Model:
     """Read a model; the suffix names the format.
 
@@ -78,7 +84,7 @@ def load_model(path: Path | str) -> Model:
         The suffix is none of these; or the file is missing, malformed, damaged, written by a newer
         version, or not a model.
     """
-    suffix = Path(path).suffix.lower()
+    suffix = form_of(path)
     if suffix in _GRAPHS:
         raise InputError(f"{path}: {suffix} files of models can only be written, not read.")
     if suffix not in _READERS:
@@ -121,7 +127,7 @@ def save_model(model: Model, path: Path | str) -> None:
         written.
     """
     check_writable(path)
-    suffix = Path(path).suffix.lower()
+    suffix = form_of(path)
     if suffix == ".npz":
         write_npz(model, path)
     elif suffix in _GRAPHS:
@@ -138,26 +144,6 @@ def save_model(model: Model, path: Path | str) -> None:
         write(model, path)
 
 
-def convert_tables(source: Path | str, target: Path | str) -> bool:
-    """Convert a Bayesian network of any numbers of states between `.bif` and `.uai`.
-
-    Returns whether both files have such a form.
-
-    Raises
-    ------
-    InputError
-        The file is malformed, or the other form cannot hold its network.
-    """
-    forms: dict[str, Any] = {".bif": bif, _UAI: uai}
-    read, write = (forms.get(Path(path).suffix.lower()) for path in (source, target))
-    if read is None or write is None:
-        return False
-    if read is uai and write is uai:
-        return False
-    write.write_variables(read.read_variables(source), target)
-    return True
-
-
 def _as_kind(model: Model, kind: type[Model], path: Path | str) -> Model:
     """Return the same distribution as another kind of model."""
     converted: Model
@@ -169,13 +155,13 @@ def _as_kind(model: Model, kind: type[Model], path: Path | str) -> Model:
         return converted
     if kind is BayesianNetwork and isinstance(model, ArithmeticCircuit):
         return model.to_bayesian_network()
-    suffix = Path(path).suffix.lower()
+    suffix = form_of(path)
     raise InputError(f"{path}: a {suffix} file holds {kind.title}, not {model.title}.")
 
 
 def check_writable(path: Path | str) -> None:
     """Raise InputError if no format of models that can be written has the suffix of a path."""
-    if Path(path).suffix.lower() not in _WRITTEN:
+    if form_of(path) not in _WRITTEN:
         raise InputError(f"{path}: expected a model file that ends in {_listed(_WRITTEN)}.")
 
 

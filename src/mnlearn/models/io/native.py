@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.kernels.circuits.structure import topological
-from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network
+from mnlearn.models.bayesian_network import NO_TABLES, BayesianNetwork, bayesian_network
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.cpd_tables import Tables
 from mnlearn.models.dependency_network import LEAF, DependencyNetwork, Trees
 from mnlearn.models.feature_tree import FeatureTree
 from mnlearn.models.features import FeatureSet
@@ -42,9 +43,14 @@ _DTYPE = {
     "child_start": "<i8",
     "circuit_child": "<i4",
     "parameter": "<f8",
+    "table_parent_start": "<i8",
+    "table_parent": "<i4",
+    "table_start": "<i8",
+    "table_prob": "<f8",
 }
 _FEATURES = ("start", "var", "value", "weight")
 _TREES = ("tree_start", "split_var", "child", "log_prob")
+_TABLES = ("table_parent_start", "table_parent", "table_start", "table_prob")
 _CIRCUIT = ("is_sum", "child_start", "circuit_child", "parameter")
 
 
@@ -110,8 +116,15 @@ def _load_dependencies(
 
 
 def _load_bayesian(path: Path | str, arrays: dict[str, NDArray], schema: Schema) -> BayesianNetwork:
+    trees, tables = _load_trees(path, arrays, schema), NO_TABLES
+    if _TABLES[-1] in arrays:
+        _check_arrays(path, arrays, _TABLES)
+        for start, values in (_TABLES[:2], _TABLES[2:]):
+            if not _is_partition(arrays[start], len(schema), len(arrays[values])):
+                raise _damaged(path, start)
+        tables = Tables(*(arrays[name] for name in _TABLES))
     try:
-        return bayesian_network(_load_trees(path, arrays, schema), schema)
+        return bayesian_network(trees, schema, tables)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 
@@ -250,6 +263,14 @@ def _tree_arrays(trees: Trees) -> dict[str, NDArray]:
     }
 
 
+def _bayesian_arrays(network: BayesianNetwork) -> dict[str, NDArray]:
+    tables = network.tables
+    own = (tables.parent_start, tables.parent, tables.start, tables.prob)
+    return _tree_arrays(network.trees) | (
+        dict(zip(_TABLES, own, strict=True)) if len(tables.prob) else {}
+    )
+
+
 def _circuit_arrays(circuit: ArithmeticCircuit) -> dict[str, NDArray]:
     arrays: dict[str, NDArray] = {
         "is_sum": circuit.is_sum,
@@ -289,7 +310,7 @@ class _Form(NamedTuple):
 _FORMS = (
     _Form(MarkovNetwork, _network_arrays, _load_network),
     _Form(DependencyNetwork, _dependency_arrays, _load_dependencies),
-    _Form(BayesianNetwork, lambda model: _tree_arrays(model.trees), _load_bayesian),
+    _Form(BayesianNetwork, _bayesian_arrays, _load_bayesian),
     _Form(ArithmeticCircuit, _circuit_arrays, _load_circuit),
     _Form(FeatureTree, feature_trees.arrays_of_tree, feature_trees.tree_of_arrays),
     _Form(JunctionTree, junction_trees.arrays_of_tree, junction_trees.tree_of_arrays),

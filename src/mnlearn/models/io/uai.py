@@ -6,42 +6,48 @@ values. The last variable of a factor changes fastest. In a BAYES file, a factor
 conditional distribution of its last variable. The form has no names.
 """
 
-import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mnlearn.models.bayesian_network import BayesianNetwork
-from mnlearn.models.discrete import (
-    DiscreteVariable,
-    Factor,
-    junction_tree_of,
-    network_of,
-    variables_of,
-)
-from mnlearn.models.features import features_of
+from mnlearn.models.bayesian_network import BayesianNetwork, network_of_tables
+from mnlearn.models.cpd_tables import CpdTable
+from mnlearn.models.features import FeatureSet, concatenate, features_of, state_features
+from mnlearn.models.interactions import allowed_states
 from mnlearn.models.junction_tree import JunctionTree
-from mnlearn.models.markov_network import MarkovNetwork, markov_network
+from mnlearn.models.markov_network import MarkovNetwork, network_with_constant
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, write_text
-from mnlearn.variables.schema import Schema, Variable
+from mnlearn.variables.schema import Schema, numbered_schema
 
 # Most variables of one feature of a network that is written.
 MAX_SCOPE = 16
 # Most cells of all factors together, and most variables, of a file.
 MAX_CELLS = 1 << 22
 MAX_VARS = 1_000_000
+# Most features of a Markov network that is read.
+MAX_FEATURES = 1 << 20
 # Printed probabilities are rounded: this is how far their sum may be from 1.
 _TOLERANCE = 1e-3
 
 
-def read_uai(path: Path | str) -> MarkovNetwork | BayesianNetwork | JunctionTree:
-    """Read a network: Markov or Bayesian if all variables are binary, else a junction tree.
+class Factor(NamedTuple):
+    """A non-negative function of some variables, with an axis of the table for each of them."""
+
+    scope: tuple[int, ...]
+    table: NDArray[np.float64]
+
+
+def read_uai(path: Path | str) -> MarkovNetwork | BayesianNetwork:
+    """Read a network, whose variables have the numbers from 0 as states.
 
     A Markov network has a feature for each cell that is not 1, with the logarithm as weight. A
-    junction tree is a distribution: the partition function of the file is not kept.
+    factor that is the same for all states becomes a constant of one variable, so the partition
+    function of the file is kept.
 
     Raises
     ------
@@ -49,70 +55,59 @@ def read_uai(path: Path | str) -> MarkovNetwork | BayesianNetwork | JunctionTree
         The file is missing or malformed, or the tables are too large.
     """
     kind, arity, factors = _Reader(path).factors()
+    schema = numbered_schema(arity)
     try:
         if kind == "BAYES":
-            return network_of(_variables(arity, factors))
-        if set(arity) == {2}:
-            return _markov_network(len(arity), factors)
-        variables = (Variable(f"V{v}", tuple(range(k))) for v, k in enumerate(arity))
-        return junction_tree_of(Schema(tuple(variables), is_named=False), factors)
+            return network_of_tables(schema, _tables(schema, factors))
+        return _markov_network(schema, factors)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 
 
-def read_variables(path: Path | str) -> list[DiscreteVariable]:
-    """Read the variables of a BAYES file.
-
-    Raises
-    ------
-    InputError
-        See `read_uai`; or the file has a Markov network.
-    """
-    kind, arity, factors = _Reader(path).factors()
-    if kind != "BAYES":
-        raise InputError(f"{path}: expected a Bayesian network (BAYES), the file has a MARKOV one.")
-    try:
-        return _variables(arity, factors)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
-
-
-def _variables(arity: Sequence[int], factors: Sequence[Factor]) -> list[DiscreteVariable]:
-    """Return the variables of factors that are conditional distributions."""
-    found: dict[int, DiscreteVariable] = {}
+def _tables(schema: Schema, factors: Sequence[Factor]) -> dict[int, CpdTable]:
+    """Return factors that are conditional distributions by the variable that each belongs to."""
+    found: dict[int, CpdTable] = {}
     for factor in factors:
         if not factor.scope or factor.scope[-1] in found:
             raise InputError("BAYES: expected one distribution of each variable.")
         *parents, v = factor.scope
         if not (np.abs(factor.table.sum(axis=-1) - 1.0) <= _TOLERANCE).all():
             raise InputError(f"BAYES: expected probabilities of variable {v} that add up to 1.")
-        states = tuple(map(str, range(arity[v])))
-        found[v] = DiscreteVariable(f"V{v}", states, tuple(parents), factor.table)
-    if len(found) < len(arity):
-        missing = min(set(range(len(arity))) - set(found))
+        found[v] = CpdTable(tuple(parents), factor.table)
+    if len(found) < len(schema):
+        missing = min(set(range(len(schema))) - set(found))
         raise InputError(f"BAYES: variable {missing} has no distribution.")
-    return [found[v] for v in range(len(arity))]
+    return found
 
 
-def _markov_network(n_vars: int, factors: Sequence[Factor]) -> MarkovNetwork:
-    conjunctions, weights = [], []
+def _markov_network(schema: Schema, factors: Sequence[Factor]) -> MarkovNetwork:
+    n_features = sum(int((factor.table != 1.0).sum()) for factor in factors)
+    if n_features > MAX_FEATURES:
+        raise InputError(
+            f"network: its factors have {n_features:,} cells that are not 1; a Markov network has "
+            f"a feature for each of them, expected at most {MAX_FEATURES:,}."
+        )
+    parts: list[FeatureSet] = [features_of([])]
+    weights: list[NDArray[np.float64]] = [np.zeros(0)]
+    constant = 0.0
     for factor in factors:
-        if not factor.scope and not float(factor.table) > 0:
-            raise InputError("network: all states have the value 0.")
-        for cell in itertools.product((0, 1), repeat=len(factor.scope)):
-            value = float(factor.table[cell])
-            if value == 1.0 or not factor.scope:
-                continue
-            conjunctions.append(sorted(zip(factor.scope, cell, strict=True)))
-            weights.append(math.log(value) if value else -math.inf)
-    return markov_network(n_vars, features_of(conjunctions), np.array(weights, np.float64))
+        with np.errstate(divide="ignore"):
+            weight = np.log(factor.table)
+        if factor.table.size == 1:
+            constant += float(weight.ravel()[0])
+            continue
+        states = np.argwhere(factor.table != 1.0)
+        parts.append(state_features(schema, factor.scope, states))
+        weights.append(weight[factor.table != 1.0])
+    if math.isinf(constant) or any((f.table == 0).all() for f in factors):
+        raise InputError("network: all states have the value 0.")
+    return network_with_constant(schema, concatenate(parts), np.concatenate(weights), constant)
 
 
 def write_uai(model: MarkovNetwork | BayesianNetwork | JunctionTree, path: Path | str) -> None:
     """Write a network: a table for each set of variables that features join, or for each CPD.
 
-    A junction tree is written as a Markov network with a table for each clique. Its variables keep
-    their numbers of values. So do those of a Markov network.
+    A junction tree is written as a Markov network with a table for each clique. Names are lost.
 
     Parameters
     ----------
@@ -127,73 +122,60 @@ def write_uai(model: MarkovNetwork | BayesianNetwork | JunctionTree, path: Path 
         A feature joins more than `MAX_SCOPE` variables, the tables have too many cells, or a
         weight is too large.
     """
-    if isinstance(model, BayesianNetwork):
-        try:
-            variables = variables_of(model)
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from error
-        write_variables(variables, path)
-        return
-    if isinstance(model, JunctionTree):
-        cliques = [Factor(model.clique(c), np.exp(model.table(c))) for c in range(model.n_cliques)]
-        _write("MARKOV", model.schema.arity.tolist(), cliques, path)
-        return
-    own = model.schema
-    factors = _factors_of(model, own, path)
-    if not all(np.isfinite(factor.table).all() for factor in factors):
-        raise InputError(f"{path}: a weight is too large to write as a number.")
-    _write("MARKOV", own.arity.tolist(), factors, path)
-
-
-def _factors_of(network: MarkovNetwork, variables: Schema, path: Path | str) -> list[Factor]:
-    """Return a table for each set of variables that features join."""
-    place = {c: (v, a) for v in range(len(variables)) for a, c in enumerate(variables.columns(v))}
-    tables: dict[tuple[int, ...], np.ndarray] = {}
-    n_cells = 0
-    for k, weight in enumerate(network.weight.tolist()):
-        allowed: dict[int, np.ndarray] = {}
-        for c, x in network.features.literals(k):
-            v, a = place[c]
-            has_1 = np.arange(variables.arity[v]) == (a if len(variables.columns(v)) > 1 else 1)
-            allowed[v] = allowed.get(v, True) & (has_1 == x)
-        if not all(own.any() for own in allowed.values()):
-            # What it asks for is no state of the variables.
-            continue
-        scope = tuple(sorted(allowed))
-        if scope not in tables:
-            shape = tuple(variables.arity[list(scope)].tolist())
-            n_cells += math.prod(shape)
-            if len(scope) > MAX_SCOPE or n_cells > MAX_CELLS:
-                raise InputError(
-                    f"{path}: a .uai file has a table for the variables of each feature; "
-                    f"expected features of at most {MAX_SCOPE} variables and {MAX_CELLS:,} cells."
-                )
-            tables[scope] = np.zeros(shape)
-        tables[scope][np.ix_(*(allowed[v] for v in scope))] += weight
-    with np.errstate(over="ignore"):
-        return [Factor(scope, np.exp(table)) for scope, table in tables.items()]
-
-
-def write_variables(variables: Sequence[DiscreteVariable], path: Path | str) -> None:
-    """Write the variables of a Bayesian network; their names are lost.
-
-    Raises
-    ------
-    InputError
-        The tables have too many cells.
-    """
-    factors = [Factor((*one.parents, v), one.table) for v, one in enumerate(variables)]
-    _write("BAYES", [len(one.states) for one in variables], factors, path)
-
-
-def _write(kind: str, arity: Sequence[int], factors: Sequence[Factor], path: Path | str) -> None:
+    try:
+        factors = list(_factors_of(model))
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
     if sum(factor.table.size for factor in factors) > MAX_CELLS:
         raise InputError(f"{path}: expected tables with at most {MAX_CELLS:,} cells in all.")
+    if not all(np.isfinite(factor.table).all() for factor in factors):
+        raise InputError(f"{path}: a weight is too large to write as a number.")
+    kind = "BAYES" if isinstance(model, BayesianNetwork) else "MARKOV"
+    arity = model.schema.arity.tolist()
     lines = [kind, str(len(arity)), " ".join(map(str, arity)), str(len(factors))]
     lines += [" ".join(map(str, (len(one.scope), *one.scope))) for one in factors]
     for factor in factors:
         lines += ["", str(factor.table.size), " ".join(map(repr, factor.table.ravel().tolist()))]
     write_text(path, "\n".join(lines) + "\n")
+
+
+def _factors_of(model: MarkovNetwork | BayesianNetwork | JunctionTree) -> Iterator[Factor]:
+    """Yield the tables whose product is proportional to the distribution of a model."""
+    if isinstance(model, BayesianNetwork):
+        for v in range(model.n_vars):
+            parents, prob = model.table(v)
+            yield Factor((*parents, v), prob)
+    elif isinstance(model, JunctionTree):
+        for c in range(model.n_cliques):
+            yield Factor(model.clique(c), np.exp(model.table(c)))
+    else:
+        with np.errstate(over="ignore"):
+            for scope, table in _log_tables(model).items():
+                yield Factor(scope, np.exp(table))
+
+
+def _log_tables(network: MarkovNetwork) -> dict[tuple[int, ...], NDArray[np.float64]]:
+    """Return a table for each set of variables that features join."""
+    schema = network.schema
+    tables: dict[tuple[int, ...], NDArray[np.float64]] = {}
+    n_cells = 0
+    for k, weight in enumerate(network.weight.tolist()):
+        allowed = allowed_states(schema, network.features.literals(k))
+        if not all(own.any() for own in allowed.values()):
+            # What it asks for is no state of the variables.
+            continue
+        scope = tuple(sorted(allowed))
+        if scope not in tables:
+            shape = tuple(schema.arity[list(scope)].tolist())
+            n_cells += math.prod(shape)
+            if len(scope) > MAX_SCOPE or n_cells > MAX_CELLS:
+                raise InputError(
+                    "a .uai file has a table for the variables of each feature; expected features "
+                    f"of at most {MAX_SCOPE} variables and {MAX_CELLS:,} cells."
+                )
+            tables[scope] = np.zeros(shape)
+        tables[scope][np.ix_(*(allowed[v] for v in scope))] += weight
+    return tables
 
 
 class _Reader:
@@ -210,7 +192,7 @@ class _Reader:
         if kind not in ("MARKOV", "BAYES"):
             raise InputError(f"{self.path}: expected MARKOV or BAYES, got {kind[:40]!r}.")
         n_vars = self._whole("the number of variables", 1, MAX_VARS)
-        arity = [self._whole("a number of values", 2, 254) for _ in range(n_vars)]
+        arity = [self._whole("a number of values", 1, 254) for _ in range(n_vars)]
         scopes = []
         n_cells = 0
         for _ in range(self._whole("the number of factors", 0, MAX_CELLS)):
@@ -233,8 +215,7 @@ class _Reader:
         shape = [arity[v] for v in scope]
         size = math.prod(shape)
         self._whole("the number of cells of a factor", size, size)
-        values = [self._value() for _ in range(size)]
-        return Factor(scope, np.array(values, np.float64).reshape(shape))
+        return Factor(scope, self._values(size).reshape(shape))
 
     def _next(self, expected: str) -> str:
         if self.at == len(self.words):
@@ -253,14 +234,23 @@ class _Reader:
             )
         return number
 
-    def _value(self) -> float:
-        word = self._next("a value")
+    def _values(self, count: int) -> NDArray[np.float64]:
         try:
-            value = float(word)
+            values = np.array([float(word) for word in self.words[self.at : self.at + count]])
+            fits = len(values) == count and bool(((values >= 0.0) & (values < math.inf)).all())
         except ValueError:
-            value = -1.0
-        if not 0.0 <= value < math.inf:
-            raise InputError(
-                f"{self.path}, word {self.at}: expected a number of at least 0, got {word[:40]!r}."
-            )
-        return value
+            fits = False
+        if fits:
+            self.at += count
+            return values
+        while True:
+            word = self._next("a value")
+            try:
+                value = float(word)
+            except ValueError:
+                value = -1.0
+            if not 0.0 <= value < math.inf:
+                raise InputError(
+                    f"{self.path}, word {self.at}: expected a number of at least 0, "
+                    f"got {word[:40]!r}."
+                )

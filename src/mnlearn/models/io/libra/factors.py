@@ -3,7 +3,12 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from mnlearn.models.cpd_trees import learn, literals_of
 from mnlearn.models.dependency_network import LEAF
+from mnlearn.variables.schema import Schema
+
+# In place of a column: a test that a variable of a single state passes.
+ALWAYS = -2
 
 
 class Row(NamedTuple):
@@ -14,7 +19,7 @@ class Row(NamedTuple):
     weight : float
         In nats.
     codes : list of int
-        Literals, coded as 2 * variable + value, ascending.
+        Literals, coded as 2 * column + value, ascending.
     where : int
         Position in the text.
     """
@@ -37,7 +42,7 @@ class Tree(NamedTuple):
     Attributes
     ----------
     var : list of int
-        Variable that each node tests, or LEAF.
+        Column that each node tests, ALWAYS or LEAF.
     child : list of list of int
         Nodes for its values 0 and 1.
     value : list of float
@@ -63,26 +68,26 @@ class Tree(NamedTuple):
 Factor = Row | Table | Tree
 
 
-def rows_of(factor: Factor) -> Iterable[Row]:
+def rows_of(factor: Factor, schema: Schema) -> Iterable[Row]:
     """Return the weighted conjunctions whose sum is the factor."""
     if isinstance(factor, Row):
         return (factor,)
     if isinstance(factor, Table):
         return factor.rows
-    return _leaf_rows(factor)
+    return _leaf_rows(factor, schema)
 
 
-def _leaf_rows(tree: Tree) -> Iterator[Row]:
+def _leaf_rows(tree: Tree, schema: Schema) -> Iterator[Row]:
     """Yield the path to each leaf that can be reached, with the value of the leaf."""
-    paths: dict[int, dict[int, int]] = {0: {}}
-    for node, var in enumerate(tree.var):
-        path = paths.pop(node, None)
-        if path is None:
+    paths = {0: {ALWAYS: 1}}
+    for node, column in enumerate(tree.var):
+        known = paths.pop(node, None)
+        if known is None:
             continue
-        if var == LEAF:
-            codes = sorted(2 * v + value for v, value in path.items())
+        if column == LEAF:
+            codes = sorted(2 * c + x for c, x in literals_of(schema, known))
             yield Row(tree.value[node], codes, tree.where[node])
             continue
         for value, child in enumerate(tree.child[node]):
-            if path.get(var, value) == value:
-                paths[child] = {**path, var: value}
+            if known.get(column, value) == value:
+                paths[child] = known if column in known else learn(schema, known, column, value)

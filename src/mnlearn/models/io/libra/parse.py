@@ -6,22 +6,21 @@ from pathlib import Path
 from typing import NoReturn
 
 from mnlearn.models.dependency_network import LEAF
-from mnlearn.models.io.libra.factors import Factor, Row, Table, Tree
+from mnlearn.models.io.libra.factors import ALWAYS, Factor, Row, Table, Tree
+from mnlearn.models.io.libra.literals import INDEX, MAX_STATES, Conditions
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text
+from mnlearn.variables.schema import Literal, Schema, numbered_schema
 
 _NUMBER = r"-?(?:[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|inf)"
-# Bounded, because int() refuses numbers of thousands of digits.
-_INDEX = r"[0-9]{1,18}"
 _SPACE = r"[ \t\n]*"
-_ROW = rf"{_SPACE}(?:[0-9]+[ \t]+)?({_NUMBER})((?:[ \t]*[+-]v{_INDEX}_{_INDEX})*)[ \t]*"
+_ROW = rf"{_SPACE}(?:[0-9]+[ \t]+)?({_NUMBER})((?:[ \t]*[+-]v{INDEX}_{INDEX})*)[ \t]*"
 _FEATURE = re.compile(rf"{_ROW}\n")
 _UNFINISHED_FEATURE = re.compile(_ROW)
-_LITERAL = re.compile(rf"([+-])v({_INDEX})_({_INDEX})")
-_LITERAL_TEXT = re.compile(rf"[+-]v{_INDEX}_{_INDEX}")
+_LITERAL_TEXT = re.compile(rf"[+-]v{INDEX}_{INDEX}")
 _LEAF = re.compile(rf"{_SPACE}({_NUMBER})(?![\w.])")
-_TEST = re.compile(rf"{_SPACE}\({_SPACE}v({_INDEX})_({_INDEX})(?!\w)")
-_CPD = re.compile(rf"{_SPACE}v({_INDEX})(?!\w)")
+_TEST = re.compile(rf"{_SPACE}\({_SPACE}v({INDEX})_({INDEX})(?!\w)")
+_CPD = re.compile(rf"{_SPACE}v({INDEX})(?!\w)")
 _KEYWORD = re.compile(rf"{_SPACE}([A-Za-z]+)(?!\w)")
 _WEIGHT_DECLARATION = re.compile(rf"[ \t]+[0-9]+[ \t]+{_NUMBER}(?![\w.])")
 _MARK = {mark: re.compile(rf"{_SPACE}{re.escape(mark)}") for mark in "{})"}
@@ -45,8 +44,8 @@ class Reader:
         self.kind = kind
         self.text = read_text(path).replace("\r\n", "\n").replace("\r", "\n")
         self.at = 0
-        self.n_vars = self._schema()
-        self._code_of: dict[str, int] = {}
+        self.schema = self._schema()
+        self._conditions = Conditions(self.schema)
         word = self.take(_KEYWORD)
         if not word or word[1].upper() != kind:
             self.fail(kind, word.start(1) if word else None)
@@ -116,24 +115,29 @@ class Reader:
         match = self.take(_CPD)
         if not match:
             self.fail("a CPD such as v0 { or }")
-        var = self._variable(match[1], match.start(1))
+        where = match.start(1)
+        try:
+            var = self._conditions.variable(match[1])
+        except ValueError as error:
+            self.refuse(str(error), where)
         self.expect("{")
-        return var, match.start(1)
+        return var, where
 
-    def _schema(self) -> int:
-        """Read the first line and return the number of variables."""
+    def _schema(self) -> Schema:
+        """Read the first line and return the variables, whose states are numbers from 0."""
         line = self.text.partition("\n")[0]
         self.at = len(line)
         sizes = [size.strip(" \t") for size in line.split(",")]
         if len(sizes) > 1 and not sizes[-1]:
             sizes.pop()
         for v, size in enumerate(sizes):
-            if not re.fullmatch(_INDEX, size):
+            if not re.fullmatch(INDEX, size):
                 got = _shown(size) if size else "nothing"
                 self.refuse(f"expected a schema such as 2,2,2, got {got}", 0)
-            if int(size) != 2:
-                self.refuse(f"expected binary variables, v{v} has {int(size)} values", 0)
-        return len(sizes)
+            if not 1 <= int(size) <= MAX_STATES:
+                expected = f"1 to {MAX_STATES} values of a variable"
+                self.refuse(f"expected {expected}, v{v} has {int(size)}", 0)
+        return numbered_schema([int(size) for size in sizes])
 
     def _skip_blank(self, at: int) -> int:
         match = _BLANK.match(self.text, at)
@@ -149,15 +153,11 @@ class Reader:
             return None
         weight, literals = match.groups()
         where = match.start(1)
-        texts = _LITERAL_TEXT.findall(literals)
         try:
-            codes = {self._code_of[text] for text in texts}
-        except KeyError:
-            self._code_of.update((text, self._code(text, where)) for text in texts)
-            codes = {self._code_of[text] for text in texts}
-        if len({code >> 1 for code in codes}) < len(codes):
-            self.refuse("a feature asks one variable for both values", where)
-        return Row(float(weight), sorted(codes), where)
+            codes = self._conditions.codes(_LITERAL_TEXT.findall(literals))
+        except ValueError as error:
+            self.refuse(str(error), where)
+        return Row(float(weight), codes, where)
 
     def _rows(self) -> Iterator[Row]:
         """Yield the features up to the closing brace."""
@@ -186,27 +186,19 @@ class Reader:
             if not test:
                 self.fail("a number or a test such as (v0_1")
             where = test.start(1)
-            value = self._value(test[2], where)
-            node = tree.add(self._variable(test[1], where), 0.0, where)
+            column, value = self._test(test[1], test[2], where)
+            node = tree.add(column, 0.0, where)
             agenda += [(node, closing), (node, 1 - value), (node, value)]
         return tree
 
-    def _code(self, text: str, where: int) -> int:
-        """Return the code of a literal; -vI_0 is +vI_1 and the other way round."""
-        match = _LITERAL.fullmatch(text)
-        assert match
-        negated = match[1] == "-"
-        return 2 * self._variable(match[2], where) + (self._value(match[3], where) ^ negated)
-
-    def _variable(self, digits: str, where: int) -> int:
-        if int(digits) >= self.n_vars:
-            self.refuse(f"expected a variable from v0 to v{self.n_vars - 1}, got v{digits}", where)
-        return int(digits)
-
-    def _value(self, digits: str, where: int) -> int:
-        if int(digits) > 1:
-            self.refuse(f"expected value 0 or 1 of a variable, got {digits}", where)
-        return int(digits)
+    def _test(self, variable: str, state: str, where: int) -> Literal:
+        """Return the column that a test looks at, and its value in the first subtree."""
+        try:
+            v = self._conditions.variable(variable)
+            number = self._conditions.state(v, state)
+        except ValueError as error:
+            self.refuse(str(error), where)
+        return self.schema.literal(v, number) if self.schema[v].n_columns else (ALWAYS, 1)
 
 
 def _shown(text: str) -> str:

@@ -1,99 +1,132 @@
-"""Trees and tables of a CPD as trees over its parents."""
+"""Trees and tables of a CPD as trees or tables over its parents."""
+
+import math
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mnlearn.models.cpd_trees import CpdTree, table_tree
+from mnlearn.models.cpd_tables import CpdTable
+from mnlearn.models.cpd_trees import CpdTree, Known, learn, normalised, table_tree
 from mnlearn.models.dependency_network import LEAF
-from mnlearn.models.io.libra.factors import Factor, Row, Table, Tree
+from mnlearn.models.interactions import allowed_states
+from mnlearn.models.io.libra.factors import ALWAYS, Factor, Row, Table, Tree
 from mnlearn.models.io.libra.parse import Reader
 
-MAX_TABLE_PARENTS = 20
+# Most cells of the table of a CPD.
+MAX_CELLS = 1 << 21
 
 
-def becomes_tree(factor: Factor, target: int) -> bool:
+def becomes_tree(reader: Reader, factor: Factor, target: int) -> bool:
     """Tell whether the factor is a tree or a table that mentions the target."""
     if isinstance(factor, Tree):
-        return target in factor.var
-    if isinstance(factor, Table):
-        mentioned = _mentioned(factor)
-        return target in mentioned and len(mentioned) <= MAX_TABLE_PARENTS + 1
-    return False
+        return not set(reader.schema.columns(target)).isdisjoint(factor.var)
+    return isinstance(factor, Table) and becomes_table(reader, factor, target)
 
 
-def _mentioned(table: Table) -> set[int]:
+def becomes_table(reader: Reader, table: Table, target: int) -> bool:
+    """Tell whether a table mentions the target and has at most `MAX_CELLS` cells.
+
+    A variable of a single state cannot be mentioned, and needs not.
+    """
+    mentioned = _mentioned(reader, table)
+    n_cells = math.prod(reader.schema[v].arity for v in mentioned)
+    return (target in mentioned or reader.schema[target].arity == 1) and n_cells <= MAX_CELLS
+
+
+def _mentioned(reader: Reader, table: Table) -> set[int]:
     """Return the variables in the rows of a table."""
-    return {code >> 1 for row in table.rows for code in row.codes}
+    columns = {code >> 1 for row in table.rows for code in row.codes}
+    return {int(reader.schema.variable_of[c]) for c in columns}
 
 
 def target_tree(reader: Reader, factor: Factor, target: int) -> CpdTree:
     """Return the tree over the parents that is equal to a tree or a table."""
     assert not isinstance(factor, Row)
     if isinstance(factor, Tree):
-        tree, where = _by_target(factor, target)
+        tree, where = _by_target(reader, factor, target)
     else:
-        tree = _dense(factor, target)
+        tree = table_tree(reader.schema, *_dense(reader, factor, target))
         where = [factor.where] * len(tree.split_var)
-    leaf = tree.split_var == LEAF
-    if np.isnan(tree.value[leaf]).any():
-        reader.refuse("rows of this table add up infinities of both signs", where[0])
-    undefined = np.isinf(tree.value[:, 0]) & (tree.value[:, 0] == tree.value[:, 1])
-    if undefined.any():
-        node = int(np.flatnonzero(undefined)[0])
-        reader.refuse(
-            f"both values of v{target} have log-probability {tree.value[node, 0]}", where[node]
-        )
+    leaves = np.flatnonzero(tree.split_var == LEAF)
+    _check(reader, target, tree.value[leaves], [where[leaf] for leaf in leaves.tolist()])
     return tree
 
 
-def _by_target(tree: Tree, target: int) -> tuple[CpdTree, list[int]]:
+def target_table(reader: Reader, table: Table, target: int) -> CpdTable:
+    """Return the conditional distribution that is proportional to a table."""
+    parents, value = _dense(reader, table, target)
+    flat = value.reshape(-1, value.shape[-1])
+    _check(reader, target, flat, [table.where] * len(flat))
+    return CpdTable(parents, np.exp(normalised(value)))
+
+
+def _check(reader: Reader, target: int, value: NDArray[np.float64], where: list[int]) -> None:
+    """Refuse log-probabilities that do not make a distribution of the target."""
+    nan = np.isnan(value).any(axis=1)
+    if nan.any():
+        at = where[int(np.flatnonzero(nan)[0])]
+        reader.refuse("rows of this table add up infinities of both signs", at)
+    undefined = np.isneginf(value).all(axis=1) | (np.isposinf(value).sum(axis=1) > 1)
+    if undefined.any():
+        k = int(np.flatnonzero(undefined)[0])
+        all_of_them = "both" if value.shape[1] == 2 else "several"
+        infinite = float(value[k].max())
+        reader.refuse(
+            f"{all_of_them} values of v{target} have log-probability {infinite}", where[k]
+        )
+
+
+def _by_target(reader: Reader, tree: Tree, target: int) -> tuple[CpdTree, list[int]]:
     """Return the tree without tests of the target and without branches that cannot be reached.
 
-    The second value is the position of each node in the text. The function descends the tree for
-    target = 0 and the tree for target = 1 together. A node of the result tests what the first of
-    the two tests there, or else what the second tests.
+    The second value is the position of each node in the text. The function descends the trees for
+    all states of the target together. A node of the result tests what the first of them tests that
+    tests anything.
     """
+    schema = reader.schema
+    states = [{ALWAYS: 1, **schema.implied(target, state)} for state in range(schema[target].arity)]
     split_var: list[int] = []
     children: list[list[int]] = []
-    values: list[tuple[float, float]] = []
+    values: list[list[float]] = []
     where: list[int] = []
-    known: dict[int, int] = {}
-    tested: list[int] = []  # the keys of `known`, in the order of the path
 
-    def descend(node: int, target_value: int) -> int:
-        while tree.var[node] == target or tree.var[node] in known:
-            node = tree.child[node][known.get(tree.var[node], target_value)]
+    def descend(node: int, state: Known, known: Known) -> int:
+        while (value := state.get(tree.var[node], known.get(tree.var[node]))) is not None:
+            node = tree.child[node][value]
         return node
 
-    agenda = [(0, 0, LEAF, 0, 0)]
+    nothing: Known = {}
+    agenda = [([0] * len(states), nothing, LEAF, 0)]
     while agenda:
-        for_zero, for_one, parent, value, depth = agenda.pop()
-        while len(tested) >= max(depth, 1):
-            del known[tested.pop()]
-        if parent != LEAF:
-            children[parent][value] = len(split_var)
-            known[split_var[parent]] = value
-            tested.append(split_var[parent])
-        for_zero, for_one = descend(for_zero, 0), descend(for_one, 1)
-        var = tree.var[for_zero] if tree.var[for_zero] != LEAF else tree.var[for_one]
+        places, known, parent, branch = agenda.pop()
         node = len(split_var)
-        split_var.append(var)
+        if parent != LEAF:
+            children[parent][branch] = node
+        places = [descend(at, own, known) for at, own in zip(places, states, strict=True)]
+        column = next((tree.var[at] for at in places if tree.var[at] != LEAF), LEAF)
+        split_var.append(column)
         children.append([LEAF, LEAF])
-        where.append(tree.where[for_zero])
-        values.append((tree.value[for_zero], tree.value[for_one]) if var == LEAF else (0.0, 0.0))
-        if var != LEAF:
-            agenda += [(for_zero, for_one, node, value, depth + 1) for value in (1, 0)]
+        where.append(tree.where[places[0]])
+        values.append([tree.value[at] if column == LEAF else 0.0 for at in places])
+        if column != LEAF:
+            agenda += [
+                (places, learn(schema, known, column, value), node, value) for value in (1, 0)
+            ]
     return CpdTree(np.array(split_var), np.array(children), np.array(values)), where
 
 
-def _dense(table: Table, target: int) -> CpdTree:
-    """Return the complete tree over the parents of a table."""
-    parents = sorted(_mentioned(table) - {target})
-    axis = {var: i for i, var in enumerate([*parents, target])}
-    entry = np.zeros((2,) * len(axis))
+def _dense(
+    reader: Reader, table: Table, target: int
+) -> tuple[tuple[int, ...], NDArray[np.float64]]:
+    """Return the parents of a table, ascending, and its cells with the target on the last axis."""
+    schema = reader.schema
+    parents = tuple(sorted(_mentioned(reader, table) - {target}))
+    scope = (*parents, target)
+    entry = np.zeros([schema[v].arity for v in scope])
     for row in table.rows:
-        index: list[int | slice] = [slice(None)] * len(axis)
-        for code in row.codes:
-            index[axis[code >> 1]] = code & 1
+        literals = [(code >> 1, code & 1) for code in row.codes]
+        allowed = allowed_states(schema, literals)
+        whole = (allowed.get(v, np.ones(schema[v].arity, bool)) for v in scope)
         with np.errstate(invalid="ignore"):
-            entry[tuple(index)] += row.weight
-    return table_tree(parents, entry)
+            entry[np.ix_(*whole)] += row.weight
+    return parents, entry

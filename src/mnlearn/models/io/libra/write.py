@@ -1,5 +1,6 @@
 """Write Markov networks, dependency networks and Bayesian networks in Libra's text formats."""
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -8,35 +9,37 @@ from numpy.typing import NDArray
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.dependency_network import LEAF, DependencyNetwork, Trees
 from mnlearn.models.features import FeatureSet
+from mnlearn.models.io.libra.literals import condition_texts, number_text
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_text
+from mnlearn.variables.schema import Schema
 
 
 def write_mn(network: MarkovNetwork, path: Path | str) -> None:
     """Write a Markov network as bare features; weights read back exactly."""
     _check_numbers(network.weight, path)
-    lines = _feature_lines(network.features, network.weight)
-    write_text(path, f"{_schema_line(network.n_vars)}MN {{\n{''.join(lines)}}}\n")
+    lines = _feature_lines(network.schema, network.features, network.weight)
+    write_text(path, f"{_schema_line(network.schema)}MN {{\n{''.join(lines)}}}\n")
 
 
 def write_dn(network: DependencyNetwork, path: Path | str) -> None:
     """Write a dependency network: for each CPD its tree, unless it says nothing, and its features.
 
-    Every leaf becomes a test of the target, so the tree holds both log-probabilities of the leaf.
+    Every leaf becomes tests of the target, so the tree holds all log-probabilities of the leaf.
     The log-probabilities of inner nodes are not written.
     """
     _check_numbers(network.weight, path)
     _check_numbers(network.trees.log_prob[network.trees.is_leaf], path)
-    lines = _feature_lines(network.features, network.weight)
+    lines = _feature_lines(network.schema, network.features, network.weight)
     own: list[list[str]] = [[] for _ in range(network.n_vars)]
     for target, line in zip(network.target.tolist(), lines, strict=True):
         own[target].append(line)
-    parts = [_schema_line(network.n_vars), "DN {\n"]
+    parts = [_schema_line(network.schema), "DN {\n"]
     for v in range(network.n_vars):
         parts.append(f"v{v} {{\n")
-        if not _is_flat(network.trees, v):
-            parts += _tree_parts(network.trees, v)
+        if not _is_flat(network.trees, v, network.schema):
+            parts += _tree_parts(network.trees, v, network.schema)
         if own[v]:
             parts += ["features {\n", *own[v], "}\n\n"]
         parts.append("}\n")
@@ -45,11 +48,16 @@ def write_dn(network: DependencyNetwork, path: Path | str) -> None:
 
 
 def write_bn(network: BayesianNetwork, path: Path | str) -> None:
-    """Write a Bayesian network: for each CPD its tree, as `write_dn` does."""
+    """Write a Bayesian network: for each CPD its table, or its tree as `write_dn` does."""
     _check_numbers(network.trees.log_prob[network.trees.is_leaf], path)
-    parts = [_schema_line(network.n_vars), "BN {\n"]
+    parts = [_schema_line(network.schema), "BN {\n"]
     for v in range(network.n_vars):
-        parts += [f"v{v} {{\n", *_tree_parts(network.trees, v), "}\n"]
+        own = (
+            _table_lines(network, v)
+            if v in network.tables
+            else _tree_parts(network.trees, v, network.schema)
+        )
+        parts += [f"v{v} {{\n", *own, "}\n"]
     parts.append("}\n")
     write_text(path, "".join(parts))
 
@@ -59,33 +67,49 @@ def _check_numbers(values: NDArray[np.float64], path: Path | str) -> None:
         raise InputError(f"{path}: the model has a weight that is not a number.")
 
 
-def _schema_line(n_vars: int) -> str:
-    return ",".join(["2"] * n_vars) + "\n"
+def _schema_line(schema: Schema) -> str:
+    return ",".join(map(str, schema.arity.tolist())) + "\n"
 
 
-def _feature_lines(features: FeatureSet, weight: NDArray[np.float64]) -> list[str]:
-    """Return the line of each feature; repr is the shortest form that reads back exactly."""
+def _feature_lines(schema: Schema, features: FeatureSet, weight: NDArray[np.float64]) -> list[str]:
+    """Return the line of each feature."""
+    text = condition_texts(schema)
     pairs = zip(features.var.tolist(), features.value.tolist(), strict=True)
-    literals = [f" +v{var}_{value}" for var, value in pairs]
+    literals = [f" {text[column][value]}" for column, value in pairs]
     start = features.start.tolist()
     return [
-        f"{w!r}{''.join(literals[start[f] : start[f + 1]])}\n"
+        f"{number_text(w)}{''.join(literals[start[f] : start[f + 1]])}\n"
         for f, w in enumerate(weight.tolist())
     ]
 
 
-def _is_flat(trees: Trees, v: int) -> bool:
-    """Tell whether tree `v` is a single leaf of log-odds 0."""
+def _table_lines(network: BayesianNetwork, v: int) -> list[str]:
+    """Return the table of a variable in Libra's layout, a line for each cell, from the last one."""
+    parents, prob = network.table(v)
+    with np.errstate(divide="ignore"):
+        cells = np.log(prob.reshape(-1, prob.shape[-1]))[::-1, ::-1].tolist()
+    states = itertools.product(*(range(n - 1, -1, -1) for n in prob.shape[:-1]))
+    lines = ["table {\n"]
+    for given, own in zip(states, cells, strict=True):
+        rest = "".join(f" +v{u}_{state}" for u, state in zip(parents, given, strict=True))
+        last = len(own) - 1
+        lines += [f"{number_text(w)} +v{v}_{last - k}{rest}\n" for k, w in enumerate(own)]
+    return [*lines, "}\n\n"]
+
+
+def _is_flat(trees: Trees, v: int, schema: Schema) -> bool:
+    """Tell whether tree `v` is a single leaf at which all states are alike."""
     root = trees.start[v]
-    return bool(trees.is_leaf[root] and trees.log_prob[root, 0] == trees.log_prob[root, 1])
+    own = trees.log_prob[root, : schema[v].arity]
+    return bool(trees.is_leaf[root] and (own == own[0]).all())
 
 
-def _tree_parts(trees: Trees, v: int) -> list[str]:
+def _tree_parts(trees: Trees, v: int, schema: Schema) -> list[str]:
     """Return tree `v` in Libra's layout, in pieces."""
     begin, end = int(trees.start[v]), int(trees.start[v + 1])
     split_var = trees.split_var[begin:end].tolist()
     child = (trees.child[begin:end] - begin).tolist()
-    log_prob = trees.log_prob[begin:end].tolist()
+    log_prob = trees.log_prob[begin:end, : schema[v].arity].tolist()
     parts = ["tree {"]
     closing = -1
     agenda = [(0, 0)]
@@ -96,10 +120,20 @@ def _tree_parts(trees: Trees, v: int) -> list[str]:
             continue
         parts.append("\n" + "    " * depth)
         if split_var[node] == LEAF:
-            parts.append(f"(v{v}_0 {log_prob[node][0]!r} {log_prob[node][1]!r})")
+            parts.append(_leaf_text(v, list(map(number_text, log_prob[node]))))
             continue
-        parts.append(f"(v{split_var[node]}_0")
-        zero, one = child[node]
-        agenda += [(closing, 0), (one, depth + 1), (zero, depth + 1)]
+        u = int(schema.variable_of[split_var[node]])
+        state = split_var[node] - int(schema.start[u])
+        # The subtree of the state that is tested comes first: state 0 of two, value 1 of a column.
+        first = 0 if schema[u].arity == 2 else 1
+        parts.append(f"(v{u}_{state}")
+        own = child[node]
+        agenda += [(closing, 0), (own[1 - first], depth + 1), (own[first], depth + 1)]
     parts.append("\n}\n\n")
     return parts
+
+
+def _leaf_text(v: int, numbers: list[str]) -> str:
+    """Return the tests of the target that hold its log-probabilities, the last state by itself."""
+    tests = "".join(f"(v{v}_{state} {number} " for state, number in enumerate(numbers[:-1]))
+    return f"{tests}{numbers[-1]}{')' * (len(numbers) - 1)}"

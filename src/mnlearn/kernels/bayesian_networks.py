@@ -1,0 +1,132 @@
+"""Bayesian networks: the log-probabilities of rows of states, conditionals, and samples.
+
+Rows hold the number of the state of each variable. A conditional distribution is a table over the
+parents, or a tree of tests of the form X_j = a.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.kernels.arithmetic.splitmix import advance, mix, uniform
+from mnlearn.kernels.jit import kernel
+
+LEAF = -1
+
+
+class Families(NamedTuple):
+    """The conditional distributions of all variables.
+
+    arity : int64, (n_vars,).
+    tree_start : int64, (n_vars + 1,), and child : int32, (n_nodes, 2) : as in `Trees`.
+    test_var : int32, (n_nodes,), LEAF at a leaf, and test_state : uint8, (n_nodes,). The second
+        child is for rows that have the variable in this state.
+    leaf : float64, (n_nodes, width), the values of all states at each leaf.
+    parent_start : int64, (n_vars + 1,), and parent : int32, of tables.
+    cell_start : int64, (n_vars + 1,). A variable without cells has a tree.
+    cell : float64, the values of a table; the state of the variable itself changes fastest.
+    """
+
+    arity: NDArray[np.int64]
+    tree_start: NDArray[np.int64]
+    test_var: NDArray[np.int32]
+    test_state: NDArray[np.uint8]
+    child: NDArray[np.int32]
+    leaf: NDArray[np.float64]
+    parent_start: NDArray[np.int64]
+    parent: NDArray[np.int32]
+    cell_start: NDArray[np.int64]
+    cell: NDArray[np.float64]
+
+
+@kernel
+def _place(f, v, x):
+    """Return where the values of variable `v` begin, given the states x : its cell or its leaf."""
+    if f.cell_start[v + 1] > f.cell_start[v]:
+        index = 0
+        for k in range(f.parent_start[v], f.parent_start[v + 1]):
+            index = index * f.arity[f.parent[k]] + x[f.parent[k]]
+        return f.cell_start[v] + index * f.arity[v]
+    node = f.tree_start[v]
+    while f.test_var[node] != LEAF:
+        node = f.child[node, np.int64(x[f.test_var[node]] == f.test_state[node])]
+    return np.int64(node)
+
+
+@kernel
+def _value(f, v, place, state):
+    """Return the value of a state at a place that `_place` found."""
+    if f.cell_start[v + 1] > f.cell_start[v]:
+        return f.cell[place + state]
+    return f.leaf[place, state]
+
+
+@kernel
+def fill_log_probabilities(f, states, first, last, out):
+    """Write log P(x_v | parents) of the rows `first` to `last`; the values of f are logarithms.
+
+    f : Families. states : uint8, (n_rows, n_vars). out : float64, (n_rows, n_vars).
+    """
+    for i in range(first, last):
+        for v in range(len(f.arity)):
+            out[i, v] = _value(f, v, _place(f, v, states[i]), states[i, v])
+
+
+@kernel
+def fill_conditionals(f, start, member_start, member, states, first, last, out):
+    """Write log P(x_v | all others) of the rows `first` to `last` for all states of all variables.
+
+    f : Families, with logarithms as values. start : int64, (n_vars + 1,), places of the states of
+    each variable in `out`. member_start : int64, (n_vars + 1,), and member : int64. The variables
+    whose distributions mention variable v : itself and its children.
+    states : uint8, (n_rows, n_vars). out : float64, (n_rows, n_states).
+    """
+    for i in range(first, last):
+        x = states[i].copy()
+        for v in range(len(f.arity)):
+            most = -np.inf
+            for state in range(f.arity[v]):
+                x[v] = state
+                total = 0.0
+                for k in range(member_start[v], member_start[v + 1]):
+                    c = member[k]
+                    total += _value(f, c, _place(f, c, x), x[c])
+                out[i, start[v] + state] = total
+                most = max(most, total)
+            x[v] = states[i, v]
+            if most == -np.inf:
+                continue
+            norm = 0.0
+            for k in range(start[v], start[v + 1]):
+                norm += np.exp(out[i, k] - most)
+            norm = most + np.log(norm)
+            for k in range(start[v], start[v + 1]):
+                out[i, k] -= norm
+
+
+@kernel
+def draw_ancestral(f, order, seed, first, last, out):
+    """Draw the examples `first` to `last`; example i depends on the seed and on i.
+
+    f : Families, with probabilities as values. order : int64, (n_vars,), parents before children.
+    seed : uint64. out : uint8, (n_rows, n_vars), states.
+    """
+    for i in range(first, last):
+        stream = mix(mix(advance(seed)) + advance(np.uint64(i)))
+        x = out[i]
+        for v in order:
+            stream = advance(stream)
+            u = uniform(stream)
+            place = _place(f, v, x)
+            # The last state first; rounding of the sum must not lead to a state of probability 0.
+            state = f.arity[v] - 1
+            above = _value(f, v, place, state)
+            likely = state
+            while u >= above and state > 0:
+                state -= 1
+                own = _value(f, v, place, state)
+                above += own
+                if own > 0.0:
+                    likely = state
+            x[v] = state if u < above else likely

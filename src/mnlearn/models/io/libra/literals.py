@@ -1,0 +1,134 @@
+"""Conditions of Libra's text formats as literals of indicator columns, and the other way round.
+
+`+v3_2` holds where variable 3 is in state 2, and `-v3_2` where it is in any other.
+"""
+
+import re
+from collections.abc import Sequence
+
+from mnlearn.variables.schema import Schema
+
+# Bounded, because int() refuses numbers of thousands of digits.
+INDEX = r"[0-9]{1,18}"
+LITERAL = re.compile(rf"([+-])v({INDEX})_({INDEX})")
+# States have no names in these formats: they are numbers from 0.
+MAX_STATES = 254
+# The code of a condition that always holds.
+_ALWAYS = -1
+
+
+class Conditions:
+    """Reads the conditions of features over the variables of a schema.
+
+    The code of a literal is 2 * column + value. A ValueError says what is wrong with a condition.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self._variable_of = schema.variable_of.tolist()
+        self._codes: dict[str, int] = {}
+
+    def codes(self, texts: Sequence[str]) -> list[int]:
+        """Return the codes of the literals of a conjunction, ascending and none twice.
+
+        A variable of more than two states has one literal for the state that it must have, or one
+        for each state that it must not have.
+
+        Raises
+        ------
+        ValueError
+            A variable or state does not exist, or the conditions rule each other out.
+        """
+        try:
+            found = {self._codes[text] for text in texts}
+        except KeyError:
+            self._codes.update((text, self._code(text)) for text in texts)
+            found = {self._codes[text] for text in texts}
+        found.discard(_ALWAYS)
+        if len({self._variable_of[code >> 1] for code in found}) < len(found):
+            found = self._simplified(found)
+        return sorted(found)
+
+    def variable(self, digits: str) -> int:
+        """Return the number of a variable.
+
+        Raises
+        ------
+        ValueError
+            There is no such variable.
+        """
+        if int(digits) >= len(self.schema):
+            raise ValueError(
+                f"expected a variable from v0 to v{len(self.schema) - 1}, got v{digits}"
+            )
+        return int(digits)
+
+    def state(self, v: int, digits: str) -> int:
+        """Return the number of a state of a variable.
+
+        Raises
+        ------
+        ValueError
+            There is no such state.
+        """
+        arity = self.schema[v].arity
+        if int(digits) >= arity:
+            last = f"{'or' if arity == 2 else 'to'} {arity - 1}" if arity > 1 else "alone"
+            raise ValueError(f"expected value 0 {last} of a variable, got {digits}")
+        return int(digits)
+
+    def _code(self, text: str) -> int:
+        """Return the code of a condition."""
+        match = LITERAL.fullmatch(text)
+        assert match
+        v = self.variable(match[2])
+        state = self.state(v, match[3])
+        if self.schema[v].arity == 1:
+            if match[1] == "-":
+                raise ValueError(f"expected a condition that can hold, v{v} has only the value 0")
+            return _ALWAYS
+        column, value = self.schema.literal(v, state)
+        return 2 * column + (value if match[1] == "+" else 1 - value)
+
+    def _simplified(self, codes: set[int]) -> set[int]:
+        """Return the codes with one positive literal of a variable, or only negative ones."""
+        out: set[int] = set()
+        for v in {self._variable_of[code >> 1] for code in codes}:
+            own = {code for code in codes if self._variable_of[code >> 1] == v}
+            columns = self.schema.columns(v)
+            possible = {
+                state
+                for state in range(self.schema[v].arity)
+                if all(self.schema.implied(v, state)[code >> 1] == code & 1 for code in own)
+            }
+            if not possible:
+                raise ValueError(
+                    "a feature asks one variable for both values"
+                    if len(columns) == 1
+                    else f"a feature asks v{v} for no value that it can have"
+                )
+            if len(possible) == 1:
+                column, value = self.schema.literal(v, possible.pop())
+                own = {2 * column + value}
+            out |= own
+        return out
+
+
+def condition_texts(schema: Schema) -> list[tuple[str, str]]:
+    """Return for each column how a file says that it is 0, and that it is 1."""
+    out = []
+    for v, variable in enumerate(schema):
+        if variable.n_columns == 1:
+            out.append((f"+v{v}_0", f"+v{v}_1"))
+        elif variable.n_columns:
+            out += [(f"-v{v}_{state}", f"+v{v}_{state}") for state in range(variable.arity)]
+    return out
+
+
+def number_text(number: float) -> str:
+    """Return the shortest text that reads back exactly, of which Libra's reader takes each.
+
+    Libra refuses an exponent behind a number without a decimal point.
+    """
+    text = repr(number)
+    return text if "." in text else text.replace("e", ".0e")
