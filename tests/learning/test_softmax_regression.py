@@ -1,0 +1,125 @@
+"""Regressions of variables of several states, against SciPy and their own definition."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+
+from mnlearn.data.dataset import Dataset
+from mnlearn.learning.logistic import learn_logistic_path
+from mnlearn.learning.neighbourhoods import build_pair_features, merge_pairs
+from mnlearn.variables.schema import Schema, Variable
+
+SCHEMA = Schema(
+    (
+        Variable("light", ("off", "on")),
+        Variable("size", ("small", "middle", "large")),
+        Variable("country", ("here",)),
+        Variable("day", (1, 2, 3, 4)),
+    )
+)
+
+
+def chain(n=600, seed=0):
+    """Rows in which each variable depends on the one before."""
+    rng = np.random.default_rng(seed)
+    values = np.zeros((n, 4), np.uint8)
+    values[:, 0] = rng.random(n) < 0.4
+    follow = rng.dirichlet(np.ones(3), 2)
+    values[:, 1] = [rng.choice(3, p=follow[x]) for x in values[:, 0]]
+    follow = rng.dirichlet(np.ones(4), 3)
+    values[:, 3] = [rng.choice(4, p=follow[x]) for x in values[:, 1]]
+    return Dataset.from_arrays(SCHEMA.rows(values), rng.integers(1, 3, n), schema=SCHEMA)
+
+
+def objective(data, v, beta, intercept, penalty):
+    logits = data.rows @ beta.T + intercept
+    own = SCHEMA.values(data.rows)[:, v]
+    log_prob = logits[np.arange(len(own)), own] - logsumexp(logits, axis=1)
+    return -data.weight @ log_prob + penalty * np.abs(beta).sum()
+
+
+def smallest_objective(data, v, penalty):
+    """The minimum by SciPy, with each weight as the difference of two that are not negative."""
+    own = list(SCHEMA.columns(v))
+    x = np.delete(data.rows, own, axis=1).astype(float)
+    observed = data.rows[:, own]
+    shape = 2, len(own), x.shape[1]
+
+    def evaluate(parameters):
+        parts = parameters[: -len(own)].reshape(shape)
+        logits = x @ (parts[0] - parts[1]).T + parameters[-len(own) :]
+        log_share = logits - logsumexp(logits, axis=1, keepdims=True)
+        residual = data.weight[:, None] * (np.exp(log_share) - observed)
+        pull = residual.T @ x
+        gradient = np.concatenate([(pull + penalty).ravel(), (penalty - pull).ravel()])
+        value = -data.weight @ (log_share * observed).sum(axis=1) + penalty * parts.sum()
+        return value, np.append(gradient, residual.sum(axis=0))
+
+    n = np.prod(shape)
+    bounds = [(0, None)] * n + [(None, None)] * len(own)
+    options = {"maxiter": 10_000, "maxfun": 20_000, "ftol": 1e-15, "gtol": 1e-9}
+    start = np.zeros(n + len(own))
+    return minimize(evaluate, start, jac=True, bounds=bounds, options=options).fun
+
+
+@pytest.mark.parametrize("v", [1, 3])
+@pytest.mark.parametrize("penalty", [20.0, 1.0])
+def test_the_minimum_is_that_of_another_search(v, penalty):
+    data = chain()
+    path = learn_logistic_path(data, [30.0, penalty], tolerance=1e-8)
+    own = list(SCHEMA.columns(v))
+    place = path.place(penalty)
+    beta = path.coefficient[place].toarray()[own]
+    assert not beta[:, own].any()
+    found = objective(data, v, beta, path.intercept[place, own], penalty)
+    best = smallest_objective(data, v, penalty)
+    assert found == pytest.approx(best, rel=1e-6)
+    assert found - path.gap[place, v] <= best + 1e-9 * best
+    assert path.gap[place, v] <= 1e-8 * path.constant_loss[v]
+
+
+def test_a_penalised_intercept():
+    data = chain()
+    path = learn_logistic_path(data, [5.0], free_intercept=False, tolerance=1e-9)
+    beta, intercept = path.coefficient[0].toarray()[1:4], path.intercept[0, 1:4]
+    here = objective(data, 1, beta, intercept, 5.0) + 5.0 * np.abs(intercept).sum()
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        near = intercept + rng.normal(size=3) * 1e-3
+        moved = objective(data, 1, beta, near, 5.0) + 5.0 * np.abs(near).sum()
+        assert moved >= here - 1e-7
+
+
+def test_pairs_of_states_and_a_network():
+    data = chain()
+    path = learn_logistic_path(data, [10.0])
+    both, either = (merge_pairs(path.coefficient[0], merge) for merge in ("and", "or"))
+    assert 0 < len(both) < len(either)
+    variable = SCHEMA.variable_of[either]
+    assert (variable[:, 0] != variable[:, 1]).all()
+    features = build_pair_features(SCHEMA.n_columns, both)
+    assert len(features) == SCHEMA.n_columns + len(both)
+
+
+def test_a_state_that_never_occurs_is_rare_and_a_constant_variable_smooth():
+    data = chain()
+    values = SCHEMA.values(data.rows)
+    values[values[:, 3] == 2, 3] = 1
+    path = learn_logistic_path(
+        Dataset.from_arrays(SCHEMA.rows(values), data.weight, schema=SCHEMA), [5.0]
+    )
+    own = list(SCHEMA.columns(3))
+    logits = data.rows @ path.coefficient[0].toarray()[own].T + path.intercept[0, own]
+    share = np.exp(logits - logsumexp(logits, axis=1, keepdims=True))
+    assert np.isfinite(path.intercept).all()
+    assert np.average(share[:, 2], weights=data.weight) == pytest.approx(
+        1 / data.n_examples, rel=0.5
+    )
+    values[:, 1] = 0
+    constant = Dataset.from_arrays(SCHEMA.rows(values), data.weight, schema=SCHEMA)
+    path = learn_logistic_path(constant, [5.0])
+    n = data.n_examples
+    expected = np.log([n + 1, 1, 1])
+    assert_allclose(path.intercept[0, 1:4], expected - expected.mean())
