@@ -21,33 +21,36 @@ if TYPE_CHECKING:
     from mnlearn.api.ising import Ising as Ising
     from mnlearn.api.ising import compare_ising as compare_ising
     from mnlearn.api.learners import *  # noqa: F403
-    from mnlearn.api.models import ArithmeticCircuit as ArithmeticCircuit
-    from mnlearn.api.models import BayesianNetwork as BayesianNetwork
-    from mnlearn.api.models import DependencyNetwork as DependencyNetwork
-    from mnlearn.api.models import FeatureTree as FeatureTree
-    from mnlearn.api.models import HiddenTree as HiddenTree
-    from mnlearn.api.models import JunctionTreeModel as JunctionTreeModel
-    from mnlearn.api.models import MarkovNetwork as MarkovNetwork
     from mnlearn.api.scores import score as score
     from mnlearn.api.search import GridSearch as GridSearch
     from mnlearn.drawing.ising_figures import draw_ising as draw_ising
+    from mnlearn.models.bayesian_network import BayesianNetwork as BayesianNetwork
+    from mnlearn.models.circuit import ArithmeticCircuit as ArithmeticCircuit
+    from mnlearn.models.dependency_network import DependencyNetwork as DependencyNetwork
+    from mnlearn.models.feature_tree import FeatureTree as FeatureTree
+    from mnlearn.models.hidden_tree import HiddenTree as HiddenTree
+    from mnlearn.models.junction_tree import JunctionTree as _JunctionTree
+    from mnlearn.models.markov_network import MarkovNetwork as MarkovNetwork
     from mnlearn.runtime.errors import InputError as InputError
 
     __version__: str
+    # `JunctionTree` is the learner.
+    JunctionTreeModel = _JunctionTree
 
-# The module of each public name. The learners are found by the files of `mnlearn.methods`.
+# The module of each public name, and its name there if that is another. The learners are found by
+# the files of `mnlearn.methods`.
 _PLACES = {
-    "ArithmeticCircuit": "api.models",
-    "BayesianNetwork": "api.models",
+    "ArithmeticCircuit": "models.circuit",
+    "BayesianNetwork": "models.bayesian_network",
     "Dataset": "api.inputs",
-    "DependencyNetwork": "api.models",
-    "FeatureTree": "api.models",
+    "DependencyNetwork": "models.dependency_network",
+    "FeatureTree": "models.feature_tree",
     "GridSearch": "api.search",
-    "HiddenTree": "api.models",
+    "HiddenTree": "models.hidden_tree",
     "InputError": "runtime.errors",
     "Ising": "api.ising",
-    "JunctionTreeModel": "api.models",
-    "MarkovNetwork": "api.models",
+    "JunctionTreeModel": "models.junction_tree:JunctionTree",
+    "MarkovNetwork": "models.markov_network",
     "compare_ising": "api.ising",
     "draw_ising": "drawing.ising_figures",
     "from_dependency_network": "api.conversion",
@@ -74,7 +77,8 @@ if not TYPE_CHECKING:  # or type checkers would take any name for one of these
             # Python suggests a name like it from the module and the name.
             message = f"module {__name__!r} has no attribute {name!r}"
             raise AttributeError(message, name=name, obj=import_module(__name__))
-        found = getattr(import_module(f"mnlearn.{place or 'api.learners'}"), name)
+        module, _, own = (place or "api.learners").partition(":")
+        found = getattr(import_module(f"mnlearn.{module}"), own or name)
         globals()[name] = found
         return found
 

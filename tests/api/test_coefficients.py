@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 import mnlearn as mn
-from mnlearn.api.models import public
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees
 from mnlearn.models.features import features_of
 
@@ -34,7 +33,7 @@ def test_coefficients_for_other_literals():
     trees = flat_trees(2)
     features = features_of([[(0, 0)], [(0, 1), (1, 0)], [(0, 0), (1, 1)], [(0, 1), (1, 1)]])
     target = [0, 0, 1, 1]
-    network = public(DependencyNetwork(trees, features, target, [1.0, 2.0, 3.0, 5.0]))
+    network = DependencyNetwork(trees, features, target, [1.0, 2.0, 3.0, 5.0])
     odds = {(0, 0): -1.0 + 2.0, (0, 1): -1.0}
     table = network.coefficients_frame()
     for (_, other), expected in odds.items():

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 import mnlearn as mn
-from mnlearn.api.model import Model
-from mnlearn.api.models import _PUBLIC
 from mnlearn.models.io import formats
+from mnlearn.models.io.native import KINDS
+from mnlearn.models.questions import Questions
 
 FRAME = pd.DataFrame(np.random.default_rng(7).integers(0, 2, (100, 4)), columns=list("abcd"))
 
@@ -24,8 +24,8 @@ def test_docstrings_name_the_default_metric_of_every_kind_of_model():
         "junction trees": mn.JunctionTree().fit(FRAME).model_,
         "hidden trees": mn.HCLT(n_states=2).fit(FRAME).model_,
     }
-    assert {type(model) for model in models.values()} == set(_PUBLIC.values())
-    said = " ".join(Model.score.__doc__.split())
+    assert {type(model) for model in models.values()} == set(KINDS)
+    said = " ".join(Questions.score.__doc__.split())
     _, likelihood, others = re.split(r'"p?ll"\)? for ', said)
     pseudo_likelihood, _, _ = others.partition(".")
     for name, model in models.items():
@@ -40,5 +40,5 @@ def test_docstrings_name_the_default_metric_of_every_kind_of_model():
 def test_docstrings_name_every_form_of_files():
     for function, forms in ((mn.load, formats.FORMS), (mn.save, formats._WRITTEN)):
         assert set(re.findall(r"`(\.\w+)`", function.__doc__)) == set(forms)
-    for kind in _PUBLIC.values():
+    for kind in KINDS:
         assert kind.__name__ in mn.load.__doc__

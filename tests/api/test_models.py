@@ -10,11 +10,10 @@ import pytest
 
 import mnlearn as mn
 from made_networks import drawn_network, grid_network
-from mnlearn.api.kinds import KINDS as CORE
-from mnlearn.api.model import Model
-from mnlearn.api.models import _PUBLIC, public
 from mnlearn.api.settings import SETTINGS
 from mnlearn.inference.settings import ANNEALED, METHODS
+from mnlearn.models.io.native import KINDS as CORE
+from mnlearn.models.questions import Questions
 from mnlearn.scoring.metrics import METRICS
 from oracles import all_states, joint
 
@@ -39,11 +38,11 @@ def learned(kind):
     return KINDS[kind]().fit(FRAME).model_
 
 
-def test_every_kind_of_model_has_its_class():
-    """Methods for people have other names than what the package itself reads."""
-    asked = {name for name in vars(Model) if not name.startswith("_")}
+def test_every_kind_of_model_answers_all_questions():
+    """Questions have other names than what the package itself reads."""
+    asked = {name for name in vars(Questions) if not name.startswith("_")}
     for kind in CORE:
-        assert issubclass(getattr(mn, _PUBLIC[kind].__name__), kind)
+        assert issubclass(kind, Questions)
         assert not asked & {*vars(kind), *(f.name for f in fields(kind))}
 
 
@@ -76,7 +75,7 @@ def test_every_kind_answers(kind, tmp_path):
 def test_a_hidden_tree_answers(tmp_path):
     """All of what other models answer, but for a graph; the most probable state is no promise."""
     model = mn.HCLT(n_states=4).fit(FRAME).model_
-    circuit = model.compile()
+    circuit = model.to_circuit()
     assert type(model) is mn.HiddenTree
     found = model.query({"sleep": 1, "work": 0})
     np.testing.assert_allclose(found, circuit.query({"sleep": 1, "work": 0}))
@@ -100,7 +99,7 @@ def test_a_hidden_tree_answers(tmp_path):
 
 
 def test_probabilities_are_those_of_the_joint_distribution():
-    network = public(drawn_network(6, 12, 3, seed=3))
+    network = drawn_network(6, 12, 3, seed=3)
     p, states = joint(network), all_states(6)
     known = (states[:, 2] == 1) & (states[:, 4] == 0)
     expected = {v: p[known & (states[:, v] == 1)].sum() / p[known].sum() for v in (0, 1, 3, 5)}
@@ -136,12 +135,12 @@ def test_most_probable_values(kind):
 
 
 def test_a_network_of_modest_width_is_answered_exactly():
-    network = public(grid_network(5))
+    network = grid_network(5)
     found = network.query({0: 1})
     assert found.attrs["inference"] == "exact"
-    np.testing.assert_allclose(found, network.compile().query({0: 1}))
+    np.testing.assert_allclose(found, network.to_circuit().query({0: 1}))
     exact = mn.score(network, all_states(5).repeat(5, axis=1), "ll")
-    again = network.compile().score_samples(all_states(5).repeat(5, axis=1))
+    again = network.to_circuit().score_samples(all_states(5).repeat(5, axis=1))
     np.testing.assert_allclose(exact.per_example, again)
 
 
@@ -223,7 +222,7 @@ def test_columns_are_matched_by_name():
 
 
 def test_tables_of_edges_and_features():
-    network = public(drawn_network(5, 10, 3, seed=1))
+    network = drawn_network(5, 10, 3, seed=1)
     edges = network.edges_frame()
     listed = edges[["source", "target", "weight"]].to_numpy()
     assert {(int(u[1:]), int(v[1:])): w for u, v, w in listed} == network.edges()

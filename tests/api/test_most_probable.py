@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 import mnlearn as mn
-from mnlearn.api.models import public
 from mnlearn.inference.circuits.exact import condition
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from oracles import all_states
@@ -64,17 +63,17 @@ def test_the_most_probable_state_is_exact(name):
 @pytest.mark.parametrize("kind", ["BayesianNetwork", "conditioned", "to_circuit", "compile"])
 def test_it_is_exact_in_another_form_of_a_model(kind):
     if kind == "to_circuit":
-        check_exact(EXACT["JunctionTree"].fit(ROWS).model_.compile())
+        check_exact(EXACT["JunctionTree"].fit(ROWS).model_.to_circuit())
     elif kind == "compile":
-        check_exact(EXACT["DTSL"].fit(ROWS).model_.compile())
+        check_exact(EXACT["DTSL"].fit(ROWS).model_.to_circuit())
     elif kind == "BayesianNetwork":
         check_exact(EXACT["ChowLiu"].fit(ROWS).model_.to_bayesian_network())
     else:
         circuit = EXACT["ACMN"].fit(ROWS).model_
-        part = public(condition(circuit, np.array([2, 2, 2, 1, 2], np.uint8)))
+        part = condition(circuit, np.array([2, 2, 2, 1, 2], np.uint8))
         found = part.most_probable()
         assert found.attrs["inference"] == "exact"
-        assert found.to_dict() == public(circuit).most_probable({3: 1}).to_dict() | {"V3": 1}
+        assert found.to_dict() == circuit.most_probable({3: 1}).to_dict() | {"V3": 1}
 
 
 @pytest.mark.parametrize("name", NOT_EXACT)
@@ -92,5 +91,5 @@ def test_a_tree_with_summed_out_variables_does_not_say_exact():
     """The last two variables of a chain, which a latent tree leaves out of its circuit."""
     parent = np.array([NO_PARENT, *range(N - 1)])
     chain = tree_circuit(parent, np.log(np.full((N, 2, 2), 0.5)), 3)
-    assert public(chain).most_probable().attrs["inference"] == "max-product"
-    assert public(chain).query().attrs["inference"] == "exact"
+    assert chain.most_probable().attrs["inference"] == "max-product"
+    assert chain.query().attrs["inference"] == "exact"

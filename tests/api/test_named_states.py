@@ -43,7 +43,7 @@ def test_networks_and_circuits_of_a_model_keep_the_names_of_its_states(tmp_path)
     model = network_of_states(tmp_path, "yes", "no")
     rows = model.sample(50)
     network = model.to_markov_network()
-    for made in (network, network.compile(), model.compile().to_markov_network()):
+    for made in (network, network.to_circuit(), model.to_circuit().to_markov_network()):
         assert made.probability({"a": "yes"}) == pytest.approx(0.2)
         assert made.score(rows, "ll") == pytest.approx(model.score(rows, "ll"))
         assert made.query({"a": "no"})["b=hi"] == pytest.approx(SECOND)

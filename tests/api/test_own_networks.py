@@ -7,7 +7,6 @@ from click.testing import CliRunner
 
 import mnlearn as mn
 from made_random import random_network
-from mnlearn.api.models import public
 from mnlearn.cli import main
 from mnlearn.models.features import FeatureSet
 from mnlearn.runtime.errors import InputError
@@ -172,7 +171,7 @@ def test_log_partition_by_enumeration():
     network = random_network(3, n_vars=6)
     potential = network.log_potential(all_states(6))
     log_z = np.logaddexp.reduce(potential)
-    own = public(network)
+    own = network
     assert own.log_partition() == pytest.approx(log_z, abs=1e-9)
     log_p = mn.score(own, all_states(6), "ll").per_example
     np.testing.assert_allclose(potential - own.log_partition(), log_p, atol=1e-9)
@@ -204,7 +203,7 @@ def test_log_partition_of_a_conditioned_circuit_is_that_of_the_evidence():
 
 @pytest.mark.parametrize("suffix", ["ac", "nnf"])
 def test_save_compiles_a_network_as_convert_does(suffix, tmp_path):
-    network = public(random_network(3, n_vars=5))
+    network = random_network(3, n_vars=5)
     mn.save(network, tmp_path / "network.mn")
     arguments = [str(tmp_path / "network.mn"), str(tmp_path / f"converted.{suffix}")]
     assert CliRunner().invoke(main, ["convert", *arguments]).exit_code == 0
@@ -216,10 +215,10 @@ def test_save_compiles_a_network_as_convert_does(suffix, tmp_path):
 
 
 def test_models_have_the_same_conversions():
-    network = public(random_network(3, n_vars=5))
+    network = random_network(3, n_vars=5)
     assert network.to_markov_network() is network
-    circuit = network.compile()
-    assert circuit.compile() is circuit
+    circuit = network.to_circuit()
+    assert circuit.to_circuit() is circuit
     for learner in (mn.LEM(), mn.HCLT(n_states=2, max_iterations=2)):
         model = learner.fit(np.repeat(all_states(3), 4, axis=0)).model_
-        assert isinstance(model.compile(), mn.ArithmeticCircuit)
+        assert isinstance(model.to_circuit(), mn.ArithmeticCircuit)

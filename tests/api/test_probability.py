@@ -51,7 +51,7 @@ def test_a_hidden_tree_of_many_states_is_asked_without_its_circuit():
     parent = np.arange(-1, n_vars - 1).astype(np.int32)
     model = mn.HiddenTree(parent, transition, rng.random((n_vars, n_states)))
     with pytest.raises(InputError, match="edges"):
-        model.compile()
+        model.to_circuit()
     given = {n_vars - 2: 0}
     expected = model.query(given).iloc[-1]
     assert model.probability({n_vars - 1: 1}, given) == pytest.approx(expected, rel=1e-9)

@@ -99,7 +99,7 @@ NETWORK = mn.MarkovNetwork.from_features([{"a": 1, "b": 1}], [0.5], ["a", "b"])
         ),
         (lambda: mn.compare_ising({1: [[0]], "1": [[0]]}), "groups: two of them are called '1'"),
         (lambda: mn.Ising(gamma="x").fit([[0, 1], [1, 0]]), "gamma: expected a number .* got 'x'"),
-        (lambda: NETWORK.compile("x"), "max_edges: expected a whole number from 1, got 'x'"),
+        (lambda: NETWORK.to_circuit("x"), "max_edges: expected a whole number from 1, got 'x'"),
         (lambda: NETWORK.query({"a": 10**400}), "a"),
         (
             lambda: NETWORK.query({"a": 1}, inference="bp", samples=5),

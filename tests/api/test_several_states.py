@@ -116,7 +116,7 @@ def test_scores_have_one_term_for_each_variable(model):
     p = np.array([joint[a, i] for a, i in own])
     p_age, p_ill = (joint.sum(axis=axis)[[s[1 - axis] for s in own]] for axis in (1, 0))
     expected = np.log(p / p_ill) + np.log(p / p_age)
-    for exact in (model, model.compile()):
+    for exact in (model, model.to_circuit()):
         for metric in ("pll", "cll", "cmll"):
             how = {"inference": "exact"} if metric == "cmll" else {}
             found = mn.score(exact, rows, metric, **how).per_example
@@ -145,7 +145,7 @@ def test_scores_do_not_depend_on_what_the_columns_of_a_group_are_called(names):
     table["z"] = (np.arange(300) % 7 == 0).astype(int)
     data = mn.read_data(table, groups="1-3")
     learned = mn.LEM().fit(data).model_
-    for model in (learned, learned.to_markov_network(), learned.compile()):
+    for model in (learned, learned.to_markov_network(), learned.to_circuit()):
         # The variable of three states and z are independent, so that these are all the same.
         for metric, how in (("pll", {}), ("cll", {}), ("cmll", {"inference": "exact"})):
             found = mn.score(model, data, metric, folds=2 if how else None, **how)
@@ -193,7 +193,7 @@ def test_what_is_impossible_has_score_minus_infinity(tmp_path):
     (tmp_path / "certain.bif").write_text(certain.replace("0.6, 0.4", "1.0, 0.0"))
     model = mn.load(tmp_path / "certain.bif")
     rows = pd.DataFrame({"Age": ["old", "young", "middle"], "Ill": ["yes", "yes", "no"]})
-    for exact in (model, model.compile()):
+    for exact in (model, model.to_circuit()):
         found = mn.score(exact, rows, "cmll", groups=[["Age"], ["Ill"]], inference="exact")
         expected = [np.log(0.5), -np.inf, np.log(0.3 / (0.3 + 0.3 + 0.4 * 0.5))]
         np.testing.assert_allclose(found.per_example, expected, atol=1e-9)
@@ -204,7 +204,7 @@ def test_what_is_impossible_has_score_minus_infinity(tmp_path):
         "probability ( Fever | Ill ) { (no) 0.9, 0.1; (yes) 1.0, 0.0; }\nprobability ( Age )",
     )
     (tmp_path / "fever.bif").write_text(fever)
-    circuit = mn.load(tmp_path / "fever.bif").compile()
+    circuit = mn.load(tmp_path / "fever.bif").to_circuit()
     rows = pd.DataFrame({"Age": ["old", "old"], "Ill": ["yes", "no"], "Fever": ["yes", "no"]})
     found = mn.score(circuit, rows, "cmll", groups=[["Age"]]).per_example
     assert np.isneginf(found).tolist() == [True, False]

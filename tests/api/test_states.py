@@ -38,7 +38,7 @@ POTENTIAL = np.array(
 )
 P = np.exp(POTENTIAL) / np.exp(POTENTIAL).sum()
 NETWORK = mn.MarkovNetwork.from_features(*zip(*FEATURES, strict=True), STATES)
-MODELS = {"network": NETWORK, "circuit": NETWORK.compile()}
+MODELS = {"network": NETWORK, "circuit": NETWORK.to_circuit()}
 EVIDENCE = [{}, {"sex": "f"}, {"mood": "fair", "dose": 10}, {"land": "here", "sex": "m"}]
 
 
@@ -202,7 +202,7 @@ def test_questions_that_mean_nothing(ask, sentence):
 def test_impossible_evidence_is_refused():
     features = [{"mood": ["low", "fair"], "sex": "f"}, {"dose": 1}]
     network = mn.MarkovNetwork.from_features(features, [-np.inf, 1.0], STATES)
-    for model in (network, network.compile()):
+    for model in (network, network.to_circuit()):
         with pytest.raises(InputError, match="evidence: has probability 0"):
             model.query({"sex": "f", "mood": "low"})
         with pytest.raises(InputError, match="evidence, row 1: has probability 0"):

@@ -43,7 +43,7 @@ def test_score_prints_one_json_object(metric):
 @pytest.mark.parametrize("model", ["m.npz", "dn.npz", "trees.npz", "circuit.ac"])
 def test_score_uses_the_metric_and_the_seed_that_python_uses(model):
     succeed("fit chow_liu --train d.data --out trees.npz")
-    mn.save(mn.load("m.npz").compile(), "circuit.ac")
+    mn.save(mn.load("m.npz").to_circuit(), "circuit.ac")
     rows, own = mn.read_data("d.data"), mn.load(model)
     record = numbers(f"score {model} d.data --json")
     assert (record["metric"], record["mean"]) == (mn.score(own, rows).metric, own.score(rows))

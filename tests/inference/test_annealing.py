@@ -6,7 +6,6 @@ import pytest
 import mnlearn as mn
 from command import numbers, refuse, succeed
 from made_networks import drawn_network, grid_network
-from mnlearn.api.models import public
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.annealing import Annealing, estimate_log_partition
 from mnlearn.inference.circuits.compilation import compile_network
@@ -48,7 +47,7 @@ def test_chains_and_samples_of_a_score_are_those_of_the_estimate():
     network = drawn_network(9, 25, 4, 0)
     rows = np.random.default_rng(1).integers(0, 2, (30, 9))
     settings = {"inference": "ais", "chains": 3, "samples": 40, "random_state": 5}
-    found = mn.score(public(network), rows, "ll", **settings)
+    found = mn.score(network, rows, "ll", **settings)
     seed = stream_seed(5, "ais")
     own = Annealing(n_chains=3, n_steps=40)
     expected = annealed_ll(network, merge_rows(rows), own, seed)

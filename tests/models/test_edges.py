@@ -9,7 +9,6 @@ import pytest
 
 import mnlearn as mn
 from command import numbers, succeed
-from mnlearn.api.models import public
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees
 from mnlearn.models.edge_weights import edge_weights
 from mnlearn.models.features import features_of
@@ -34,7 +33,7 @@ def test_edges_have_a_feature_with_a_weight():
 
 
 def test_python_shows_no_other_edges():
-    model = public(NETWORK)
+    model = NETWORK
     table = model.edges_frame()
     shown = zip(table["source"], table["target"], table["weight"], table["n_features"], strict=True)
     assert set(shown) == {
@@ -44,7 +43,7 @@ def test_python_shows_no_other_edges():
     assert {(u, v): weight for u, v, weight in graph.edges(data="weight")} == EDGES
     assert model.edges() == EDGES
     assert repr(model) == "<MarkovNetwork: 4 variables, 5 features, 4 edges>"
-    directed = public(dependency_network())
+    directed = dependency_network()
     assert directed.edges() == {(1, 0): 1}
     assert set(directed.to_networkx().edges) == {(1, 0)}
     assert len(directed.edges_frame()) == 1
@@ -53,7 +52,7 @@ def test_python_shows_no_other_edges():
 
 @pytest.mark.parametrize("by", ["mn.save", "model.save", "mnlearn convert"])
 def test_files_hold_no_other_edges(by, tmp_path):
-    model = public(NETWORK)
+    model = NETWORK
     files = tmp_path / "a.csv", tmp_path / "a.graphml"
     model.save(tmp_path / "a.npz")
     for path in files:
@@ -88,7 +87,7 @@ def test_circuits_of_features_show_no_other_edges():
     rows[:, 1] = rows[:, 0]
     circuit = mn.ACMN(max_edges=100, l1=0.0).fit(rows).model_
     assert len(circuit.edges_frame())
-    assert not len(public(circuit.with_parameters(np.zeros(len(circuit.weight)))).edges_frame())
+    assert not len(circuit.with_parameters(np.zeros(len(circuit.weight))).edges_frame())
 
 
 def correlated(n_rows=300, seed=0):

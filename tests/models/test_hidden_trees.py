@@ -8,7 +8,6 @@ import pytest
 
 from command import run, succeed
 from made_hidden_trees import complete_joint, random_hidden_tree
-from mnlearn.api.models import public
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference import hidden_trees
 from mnlearn.inference.circuits import exact
@@ -114,7 +113,7 @@ def test_values_that_are_impossible(partial):
 
 def test_a_row_of_evidence_has_one_number(partial, tmp_path):
     """Rows are counted from 0 in Python; the command line names the line of the file."""
-    model, rows = public(partial), np.full((3, 5), np.nan)
+    model, rows = partial, np.full((3, 5), np.nan)
     rows[1, 2] = 1
     for ask in (model.query, model.most_probable):
         with pytest.raises(InputError, match=r"^evidence, row 1: has probability 0"):

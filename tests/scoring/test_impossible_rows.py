@@ -8,7 +8,6 @@ import pytest
 import mnlearn as mn
 from command import numbers, succeed
 from made_hidden_trees import random_hidden_tree
-from mnlearn.api.models import public
 from mnlearn.inference.circuits.exact import condition
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
@@ -37,7 +36,7 @@ MODELS = {
 @pytest.mark.parametrize("metric", ["pll", "cmll", "cll", "ll"])
 @pytest.mark.parametrize("kind", MODELS)
 def test_a_mean_of_minus_infinity_has_no_standard_error(kind, metric):
-    model = public(MODELS[kind])
+    model = MODELS[kind]
     # Sampled marginals are never 0.
     how = {"inference": "exact"} if (kind, metric) == ("network", "cmll") else {}
     found = mn.score(model, ROWS, metric, **how)
@@ -53,14 +52,14 @@ def test_a_mean_of_minus_infinity_has_no_standard_error(kind, metric):
 def test_rows_with_missing_cells_too():
     holes = ROWS.astype(float)
     holes[:30, 3] = np.nan
-    found = mn.score(public(MODELS["conditioned circuit"]), holes)
+    found = mn.score(MODELS["conditioned circuit"], holes)
     assert found.mean == -np.inf
     assert np.isnan(found.stderr)
 
 
 @pytest.mark.parametrize("metric", ["pll", "cmll", "cll", "ll"])
 def test_the_command_says_the_same(metric, tmp_path):
-    public(MODELS["conditioned circuit"]).save(tmp_path / "a.npz")
+    MODELS["conditioned circuit"].save(tmp_path / "a.npz")
     np.savetxt(tmp_path / "b.csv", ROWS, "%d", ",")
     line = f"score {tmp_path / 'a.npz'} {tmp_path / 'b.csv'} --metric {metric}"
     printed = dict(text.rsplit(None, 1) for text in succeed(line).stdout.splitlines())

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from mnlearn.api.inputs import Dataset, is_whole
-from mnlearn.api.kinds import as_model, shared
+from mnlearn.api.kinds import model_of
 from mnlearn.api.model_data import data_for
-from mnlearn.api.models import MarkovNetwork
 from mnlearn.learning.conversion import BASES, ORDERS, choose_base, choose_orders, to_markov_network
 from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 
 
@@ -51,7 +51,7 @@ def from_dependency_network(
     ----------
     Lowd, "Closed-form learning of Markov networks from dependency networks", UAI 2012.
     """
-    own = as_model(getattr(network, "model_", network))
+    own = model_of(network)
     if not isinstance(own, DependencyNetwork):
         raise InputError(f"network: expected a dependency network, got {own.title}.")
     for name, value, known in (("base", base, BASES), ("orders", orders, ORDERS)):
@@ -68,4 +68,4 @@ def from_dependency_network(
         assert isinstance(data, Dataset)
         given = choose_base(base, data)
     chosen = choose_orders(orders, own.n_vars, int(max_length))
-    return shared(to_markov_network(own, given, chosen), MarkovNetwork)
+    return to_markov_network(own, given, chosen)

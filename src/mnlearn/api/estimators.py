@@ -29,8 +29,6 @@ from mnlearn.api.inputs import (
     warn_of_binary_columns,
     warn_of_cut_again,
 )
-from mnlearn.api.kinds import as_model
-from mnlearn.api.models import public
 from mnlearn.api.own_values import as_read, as_written
 from mnlearn.api.saving import codes_of
 from mnlearn.api.scores import score
@@ -101,9 +99,9 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
             warn_user(overlaps)
         try:
             self._learn(data)
-            refined = refine(as_model(self.model_), cells, self.missing, to_threads(self.n_jobs))
+            refined = refine(self.model_, cells, self.missing, to_threads(self.n_jobs))
             if refined is not None:
-                self.model_ = public(refined.model)
+                self.model_ = refined.model
         except InputError as error:
             # Some learners need two variables, or a variable that varies.
             for name, n in (("n_samples", len(data.row_of)), ("n_features", data.n_vars)):
@@ -192,7 +190,7 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
 
     def _written(self, answer: Any) -> Any:
         """Return an answer of the model in the values of the data of `fit`."""
-        model = as_model(self.model_)
+        model = self.model_
         return as_written(answer, model, codes_of(self, model))
 
     def _check_fitted(self) -> None:

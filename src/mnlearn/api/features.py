@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mnlearn.inference.evidence import find_variables
 from mnlearn.models.features import FeatureSet, features_of
@@ -59,36 +58,3 @@ def _literals(schema: Schema, v: int, states: Any, where: str) -> list[Literal]:
     if not wanted:
         raise InputError(f"{place}: expected at least one state.")
     return [(schema.literal(v, state)[0], 0) for state in sorted(others)]
-
-
-def check_features(features: FeatureSet, weight: NDArray[np.float64], n_columns: int) -> None:
-    """Refuse features that kernels cannot read.
-
-    Raises
-    ------
-    InputError
-        A feature is empty, has a column twice, out of order or one that does not exist, or asks for
-        another value than 0 or 1; or a weight is not a number.
-    """
-    beside = (features.var < 0) | (features.var >= n_columns)
-    for wrong, expected in (
-        (beside, f"columns from 0 to {n_columns - 1}"),
-        (features.value > 1, "values 0 and 1"),
-    ):
-        if wrong.any():
-            f = int(features.owner[np.argmax(wrong)])
-            raise InputError(f"features, number {f}: expected {expected}.")
-    if len(features) and features.length.min() == 0:
-        f = int(np.argmin(features.length))
-        raise InputError(f"features, number {f}: expected at least one literal.")
-    place = features.owner * n_columns + features.var
-    distinct, n_times = np.unique(place, return_counts=True)
-    if (n_times > 1).any():
-        f, c = divmod(int(distinct[np.argmax(n_times > 1)]), n_columns)
-        raise InputError(f"features, number {f}: expected each column once, {c} is repeated.")
-    if (np.diff(place) < 0).any():
-        f = int(features.owner[np.argmax(np.diff(place) < 0)])
-        raise InputError(f"features, number {f}: expected its columns in ascending order.")
-    if np.isnan(weight).any():
-        f = int(np.argmax(np.isnan(weight)))
-        raise InputError(f"weight, number {f}: is not a number (NaN).")

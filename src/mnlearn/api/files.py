@@ -8,10 +8,8 @@ import numpy as np
 
 from mnlearn.api.frames import is_frame, keep_reading, read_frame
 from mnlearn.api.inputs import Dataset, IncompleteData, to_dataset, to_whole_seed
-from mnlearn.api.kinds import as_model
-from mnlearn.api.model import Model
+from mnlearn.api.kinds import model_of
 from mnlearn.api.model_data import arrange_table
-from mnlearn.api.models import public
 from mnlearn.api.saving import codes_of, keep_codes, save_own
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.coding import codes_by_column, describe_values
@@ -23,6 +21,7 @@ from mnlearn.learning.imputation import complete
 from mnlearn.learning.missing_cells import TREATMENTS
 from mnlearn.models.io.codes import read_codes
 from mnlearn.models.io.formats import check_writable, load_model
+from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError, name_data
 from mnlearn.runtime.names import labels_of
 from mnlearn.runtime.random_streams import SEED
@@ -47,7 +46,7 @@ def load(path: Path | str) -> Model:
     -------
     model
         A MarkovNetwork, DependencyNetwork, BayesianNetwork, ArithmeticCircuit, FeatureTree,
-        JunctionTreeModel or HiddenTree.
+        JunctionTree (`mnlearn.JunctionTreeModel`) or HiddenTree.
 
     Raises
     ------
@@ -59,9 +58,8 @@ def load(path: Path | str) -> Model:
     note = describe_values(model, path, codes)
     if note is not None:
         warn_user(note)
-    own: Model = public(model)
-    keep_codes(own, codes)
-    return own
+    keep_codes(model, codes)
+    return model
 
 
 def save(model: Any, path: Path | str) -> None:
@@ -85,7 +83,7 @@ def save(model: Any, path: Path | str) -> None:
         The suffix does not fit the model, its circuit would be too large, or the file cannot be
         written.
     """
-    own = as_model(getattr(model, "model_", model))
+    own = model_of(model)
     check_writable(path)
     save_own(own, path, codes_of(model, own))
 
@@ -186,7 +184,7 @@ def _read_cells(
 ) -> tuple[Dataset | IncompleteData, Reading]:
     """Return what `read_data` reads, perhaps with missing cells, and how it was read."""
     if model is not None:
-        own = as_model(getattr(model, "model_", model))
+        own = model_of(model)
         reading = reading.for_model(own, codes_by_column(own, codes_of(model, own)))
     if is_frame(source):
         table = source if model is None else arrange_table(own, source, "source")

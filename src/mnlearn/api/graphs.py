@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def to_networkx(network: Graph) -> "nx.Graph | nx.DiGraph":
-    """Return the graph; see `mnlearn.api.model.Model.to_networkx`."""
+    """Return the graph; see `Questions.to_networkx`."""
     import networkx as nx
 
     schema = network.schema
@@ -31,7 +31,7 @@ def to_networkx(network: Graph) -> "nx.Graph | nx.DiGraph":
 
 
 def edges_frame(network: Graph) -> "pd.DataFrame":
-    """Return the edges, strongest first; see `mnlearn.api.model.Model.edges_frame`."""
+    """Return the edges, strongest first; see `Questions.edges_frame`."""
     import pandas as pd
 
     labels = np.array(network.schema.names, dtype=object)
@@ -62,7 +62,7 @@ def _features_by_pair(network: MarkovNetwork) -> dict[tuple[int, int], int]:
 
 
 def interactions(network: Graph, one: int, other: int) -> "pd.DataFrame":
-    """Return the table of an edge; see `mnlearn.api.model.Model.interactions`."""
+    """Return the table of an edge; see `Questions.interactions`."""
     import pandas as pd
 
     tables, schema = interaction_tables(network), network.schema
@@ -76,7 +76,7 @@ def interactions(network: Graph, one: int, other: int) -> "pd.DataFrame":
 
 
 def features_frame(network: MarkovNetwork | DependencyNetwork) -> "pd.DataFrame":
-    """Return the features, strongest first; see `mnlearn.api.model.Model.features_frame`."""
+    """Return the features, strongest first; see `Questions.features_frame`."""
     import pandas as pd
 
     schema, features = network.schema, network.features
@@ -105,7 +105,7 @@ def describe_conjunction(schema: Schema, literals: Sequence[Literal]) -> str:
 
 
 def coefficients_frame(network: DependencyNetwork) -> "pd.DataFrame":
-    """Return the regressions; see `mnlearn.api.models.DependencyNetwork.coefficients_frame`."""
+    """Return the regressions; see `DependencyNetwork.coefficients_frame`."""
     import pandas as pd
 
     if not network.trees.is_leaf.all():

@@ -17,7 +17,6 @@ from mnlearn.api.inputs import (
     to_threads,
     to_whole_seed,
 )
-from mnlearn.api.models import public
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.drawing.item_groups import to_groups
 from mnlearn.learning.imputation import complete_groups
@@ -102,7 +101,7 @@ class Ising(Estimator):
         self.network_ = self.estimate_.network
         self.weights_ = self.network_.weight
         self.thresholds_ = self.network_.threshold
-        self.model_ = public(self.network_.markov_network())
+        self.model_ = self.network_.markov_network()
         for name in ("stability_", "cases_", "cs_"):
             if hasattr(self, name):
                 delattr(self, name)

@@ -11,9 +11,7 @@ from sklearn.base import clone
 
 from mnlearn.api.estimators import Estimator
 from mnlearn.api.inputs import Dataset, to_threads, to_whole_seed
-from mnlearn.api.kinds import as_model
 from mnlearn.api.model_data import warn_of_order
-from mnlearn.api.models import public
 from mnlearn.inference.score import check_variables
 from mnlearn.learning.learner import Learner
 from mnlearn.learning.parameters import public_name
@@ -84,7 +82,7 @@ class LearnerEstimator(Estimator):
             raise InputError(
                 f"network: expected a dependency network or an estimator of one, got {given!r}."
             )
-        found: DependencyNetwork = as_model(given)
+        found: DependencyNetwork = given
         check_variables(found, data)
         warn_of_order(found, data, "network")
         return found
@@ -95,7 +93,7 @@ class LearnerEstimator(Estimator):
         network = self.given_network(data)
         threads = to_threads(self.n_jobs)
         fitted = tune(self.learner, data, grid, None, threads=threads, network=network).best.fitted
-        self.model_ = public(fitted.model)
+        self.model_ = fitted.model
         self.details_ = dict(fitted.details)
         self.seconds_ = dict(fitted.seconds)
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from mnlearn.api.circuits import exact_circuit
-from mnlearn.api.kinds import as_model
 from mnlearn.api.settings import annealing_of, check_read, settings_of
 from mnlearn.inference.annealing import estimate_log_partition
 from mnlearn.inference.circuits import exact
@@ -29,12 +28,12 @@ class Partition:
 def partition_of(
     model: Any, inference: str, settings: Mapping[str, Any], seed: int, threads: int
 ) -> Partition:
-    """Return the partition function; see `mnlearn.api.model.Model.log_partition`.
+    """Return the partition function; see `Questions.log_partition`.
 
     Parameters
     ----------
     model : Model
-        A model of `mnlearn.models` or of `mnlearn.api`.
+        The model.
     inference : str
         One of `PARTITION_METHODS`; models that are no Markov networks always get the exact value.
     settings : mapping
@@ -52,7 +51,7 @@ def partition_of(
         expected = ", ".join(PARTITION_METHODS)
         raise InputError(f"inference: expected one of {expected}, got {inference!r}.")
     check_read(inference, settings)
-    network = as_model(model)
+    network = model
     if isinstance(network, HiddenTree):
         return Partition(0.0)
     if inference == "exact" or not isinstance(network, MarkovNetwork):

@@ -91,7 +91,7 @@ def _is_mapping(evidence: Any) -> bool:
 
 
 def query(model: Any, evidence: Any, variables: Any, how: Asked) -> Any:
-    """Return probabilities given evidence; see `mnlearn.api.model.Model.query`."""
+    """Return probabilities given evidence; see `Questions.query`."""
     schema: Schema = model.schema
     # Beside evidence, a setting is one although a variable has its name.
     known = () if evidence is None else SETTINGS_OF_QUERIES
@@ -179,7 +179,7 @@ def _probabilities(model: Any, evidence: Evidence, how: Asked) -> tuple[NDArray[
 
 
 def most_probable(model: Any, evidence: Any) -> Any:
-    """Return the most probable states; see `mnlearn.api.model.Model.most_probable`."""
+    """Return the most probable states; see `Questions.most_probable`."""
     schema: Schema = model.schema
     question = question_of(model, evidence)
     values, method = most_probable_values(model, question.evidence)
@@ -225,11 +225,11 @@ def states_array(schema: Schema, values: NDArray[np.uint8]) -> NDArray[Any]:
     if is_plain(schema):
         return values
     columns = [np.array(v.states)[values[:, k]] for k, v in enumerate(schema)]
-    return np.stack(columns, axis=1)
+    return np.array(columns).T
 
 
 def probability(model: Any, event: Any, given: Any) -> float:
-    """Return the probability of an event; see `mnlearn.api.model.Model.probability`."""
+    """Return the probability of an event; see `Questions.probability`."""
     schema: Schema = model.schema
     both, known = (_one_row(schema, m, name) for name, m in (("event", event), ("given", given)))
     twice = np.flatnonzero((both != NO_STATE) & (known != NO_STATE))
@@ -242,11 +242,12 @@ def _one_row(schema: Schema, mapping: Any, argument: str) -> NDArray[np.uint8]:
     if not _is_mapping(mapping):
         got = type(mapping).__name__
         raise InputError(f"{argument}: expected a mapping of variables to values, got {got}.")
-    return read_mapping(schema, mapping, argument).values[0]
+    row: NDArray[np.uint8] = read_mapping(schema, mapping, argument).values[0]
+    return row
 
 
 def joint(model: Any, variables: Any, given: Any) -> "pd.Series[float]":
-    """Return a table of joint probabilities; see `mnlearn.api.model.Model.joint`."""
+    """Return a table of joint probabilities; see `Questions.joint`."""
     import pandas as pd
 
     schema: Schema = model.schema

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.api.inputs import Dataset, IncompleteData, to_threads, to_whole_seed
-from mnlearn.api.kinds import as_model
+from mnlearn.api.kinds import model_of
 from mnlearn.api.model_data import data_for
 from mnlearn.api.query_groups import draw_groups, find_groups
 from mnlearn.api.settings import (
@@ -141,8 +141,8 @@ def _model_and_data(model: Any, X: Any, sample_weight: Any) -> tuple[Any, Datase
     if hasattr(model, "fit"):
         # An estimator checks its own input, and knows a threshold for it.
         data = model.read_examples(X, sample_weight)
-        return as_model(model.model_), data
-    model = as_model(model)
+        return model_of(model), data
+    model = model_of(model)
     return model, data_for(model, X, sample_weight, missing=True)
 
 

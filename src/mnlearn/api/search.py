@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from mnlearn.api.inputs import Dataset, IncompleteData, to_count, to_threads, to_whole_seed
 from mnlearn.api.learner_estimators import LearnerEstimator
-from mnlearn.api.models import public
 from mnlearn.api.scores import FOLDS, How, validation_criterion
 from mnlearn.learning.checkpoints import Checkpoints
 from mnlearn.learning.missing_cells import EM
@@ -199,7 +198,7 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
         own = {public_name(f): f.name for f in fields(best.learner)}  # type: ignore[arg-type]
         chosen = tuned.best.parameters
         best.set_params(**{own[name]: value for name, value in chosen.items()})
-        best.model_ = public(tuned.best.fitted.model)
+        best.model_ = tuned.best.fitted.model
         best.details_ = dict(tuned.best.fitted.details)
         best.seconds_ = dict(tuned.best.fitted.seconds)
         self.best_estimator_: Any = best

@@ -14,13 +14,14 @@ from mnlearn.models.features import FeatureSet, feature_set
 from mnlearn.models.fields import check_spans, set_array, set_schema
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.models.model import Model
+from mnlearn.models.questions import answers
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import Schema, binary_schema
 
 _FAULTS = ("", "a sum over children of different variables", "a product whose factors share one")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ArithmeticCircuit(Model):
     """A circuit of sums and products in topological order, children before parents.
 
@@ -56,6 +57,7 @@ class ArithmeticCircuit(Model):
     title: ClassVar[str] = "an arithmetic circuit"
     is_exact: ClassVar[bool] = True
     has_exact_likelihood: ClassVar[bool] = True
+    shown: ClassVar[tuple[str, ...]] = ("n_edges",)
 
     schema: Schema
     is_sum: NDArray[np.uint8]
@@ -113,6 +115,42 @@ class ArithmeticCircuit(Model):
     def to_circuit(self) -> "ArithmeticCircuit":
         """Return this circuit, so that all exact models have this method."""
         return self
+
+    def graph(self) -> BayesianNetwork | MarkovNetwork:
+        """Return the network of the parameters; see `Model.graph`."""
+        if self.features is None:
+            raise InputError(
+                "model: this circuit has no features, so no graph over its variables; hidden "
+                "variables may join any of them."
+            )
+        return self.to_markov_network() if self.target is None else self.to_bayesian_network()
+
+    def condition(self, evidence: Any) -> "ArithmeticCircuit":
+        """Return the smaller circuit that is left given the states of some variables.
+
+        It has the same variables and answers the same for the others; all states that contradict
+        the evidence have the value 0. If this circuit is normalised, `log_partition()` of the
+        result is the log-probability of the evidence.
+
+        Parameters
+        ----------
+        evidence : mapping, DataFrame or array
+            The states of some variables, as for `query`; one row.
+
+        Raises
+        ------
+        InputError
+            The evidence has probability 0, or a variable or value does not exist.
+
+        Examples
+        --------
+        >>> import mnlearn as mn
+        >>> circuit = mn.ChowLiu().fit([[0, 0], [0, 0], [1, 1], [1, 0]]).model_
+        >>> circuit, circuit.condition({0: 1})
+        (<ArithmeticCircuit: 2 variables, 22 edges>, <ArithmeticCircuit: 2 variables, 10 edges>)
+        """
+        found: ArithmeticCircuit = answers().condition(self, evidence)
+        return found
 
     def to_markov_network(self) -> MarkovNetwork:
         """Return the Markov network of the features.

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,12 @@ from numpy.typing import NDArray
 from mnlearn.models.features import FeatureSet, feature_set, features_of
 from mnlearn.models.fields import NAMELESS, check_spans, set_array, set_schema
 from mnlearn.models.model import Model
+from mnlearn.models.questions import answers
 from mnlearn.runtime.arrays import read_only
 from mnlearn.variables.schema import Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LEAF = -1
 
@@ -132,7 +136,7 @@ def flat_trees(n_vars: int) -> Trees:
     )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DependencyNetwork(Model):
     """One CPD per variable: log-odds = leaf of its tree + weights of its satisfied features.
 
@@ -155,6 +159,8 @@ class DependencyNetwork(Model):
     kind: ClassVar[str] = "dependency_network"
     title: ClassVar[str] = "a dependency network"
     has_joint: ClassVar[bool] = False
+    is_directed: ClassVar[bool] = True
+    shown: ClassVar[tuple[str, ...]] = ("n_edges",)
 
     trees: Trees
     features: FeatureSet
@@ -171,6 +177,28 @@ class DependencyNetwork(Model):
     def n_parameters(self) -> int:
         """Number of leaves and features."""
         return self.trees.n_informative_leaves + len(self.features)
+
+    def graph(self) -> "DependencyNetwork":
+        """Return this network."""
+        return self
+
+    def coefficients_frame(self) -> "pd.DataFrame":
+        """Return the coefficients of logistic regressions, as of `DNLR`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for the regression of each variable of two states, and for each state of other
+            variables: `(Intercept)`, and the weights of the second state of each variable of two
+            states, and of each state of others, in nats.
+
+        Raises
+        ------
+        InputError
+            The network has trees, or features of more than two variables.
+        """
+        found: pd.DataFrame = answers().coefficients_frame(self)
+        return found
 
     def edges(self) -> dict[tuple[int, int], int]:
         """Return for each (parent, child) how often the child's CPD uses the parent.

@@ -7,34 +7,12 @@ from typing import Any
 import numpy as np
 
 from mnlearn.models.bayesian_network import BayesianNetwork
-from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork, Trees
 from mnlearn.models.interactions import Table, centre, joined_pairs, pair_tables, size
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import Schema
 
 Graph = MarkovNetwork | DependencyNetwork | BayesianNetwork
-
-
-def graph_of(model: Any) -> Graph:
-    """Return the network whose edges and features a model has.
-
-    Raises
-    ------
-    InputError
-        The model has hidden variables or is a circuit without features.
-    """
-    network: Graph
-    if not isinstance(model, ArithmeticCircuit):
-        network = model.to_markov_network() if model.is_exact else model
-        return network
-    if model.features is None:
-        raise InputError(
-            "model: this circuit has no features, so no graph over its variables; hidden "
-            "variables may join any of them."
-        )
-    return model.to_bayesian_network() if model.target is not None else model.to_markov_network()
 
 
 @dataclass(frozen=True)
@@ -55,11 +33,10 @@ def weighted_graph_of(model: Any) -> WeightedGraph:
     Raises
     ------
     InputError
-        See `graph_of`.
+        See `Model.graph`.
     """
-    network = graph_of(model)
-    is_directed = not isinstance(network, MarkovNetwork)
-    return WeightedGraph(network.schema, edge_weights(network), is_directed)
+    network = model.graph()
+    return WeightedGraph(network.schema, edge_weights(network), network.is_directed)
 
 
 def edge_weights(network: Graph) -> dict[tuple[int, int], float]:

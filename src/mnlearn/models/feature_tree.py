@@ -25,7 +25,7 @@ Conjunction = tuple[Literal, ...]
 MAX_FEATURES = 2_000_000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FeatureTree(Model):
     """Alternating F-nodes, which choose, and A-nodes, whose children are independent.
 
@@ -56,6 +56,7 @@ class FeatureTree(Model):
     title: ClassVar[str] = "a feature tree"
     is_exact: ClassVar[bool] = True
     has_exact_likelihood: ClassVar[bool] = True
+    shown: ClassVar[tuple[str, ...]] = ("n_leaves",)
 
     schema: Schema
     literal_start: NDArray[np.int64]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from mnlearn.models.fields import check_spans, set_array
 from mnlearn.runtime.arrays import read_only
+from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import Schema
 
 
@@ -273,3 +274,37 @@ def _distinct_rows(matrix: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
     view = keys.view(np.dtype((np.void, keys.shape[1] * 4)))[:, 0]
     _, first, inverse = np.unique(view, return_index=True, return_inverse=True)
     return matrix[first], inverse
+
+
+def check_features(features: FeatureSet, weight: NDArray[np.float64], n_columns: int) -> None:
+    """Refuse features that kernels cannot read.
+
+    Raises
+    ------
+    InputError
+        A feature is empty, has a column twice, out of order or one that does not exist, or asks for
+        another value than 0 or 1; or a weight is not a number.
+    """
+    beside = (features.var < 0) | (features.var >= n_columns)
+    for wrong, expected in (
+        (beside, f"columns from 0 to {n_columns - 1}"),
+        (features.value > 1, "values 0 and 1"),
+    ):
+        if wrong.any():
+            f = int(features.owner[np.argmax(wrong)])
+            raise InputError(f"features, number {f}: expected {expected}.")
+    if len(features) and features.length.min() == 0:
+        f = int(np.argmin(features.length))
+        raise InputError(f"features, number {f}: expected at least one literal.")
+    place = features.owner * n_columns + features.var
+    disorder = np.flatnonzero(np.diff(place) <= 0)
+    if len(disorder):
+        distinct, n_times = np.unique(place, return_counts=True)
+        if (n_times > 1).any():
+            f, c = divmod(int(distinct[np.argmax(n_times > 1)]), n_columns)
+            raise InputError(f"features, number {f}: expected each column once, {c} is repeated.")
+        f = int(features.owner[disorder[0]])
+        raise InputError(f"features, number {f}: expected its columns in ascending order.")
+    if np.isnan(weight).any():
+        f = int(np.argmax(np.isnan(weight)))
+        raise InputError(f"weight, number {f}: is not a number (NaN).")

@@ -22,7 +22,7 @@ MAX_EDGES = 5_000_000
 _PRODUCT, _SUM = 0, 1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HiddenTree(Model):
     """A hidden variable Z_v for each observed X_v; the hidden ones form a rooted tree.
 
@@ -50,6 +50,7 @@ class HiddenTree(Model):
     title: ClassVar[str] = "a hidden tree"
     is_exact: ClassVar[bool] = True
     has_exact_likelihood: ClassVar[bool] = True
+    shown: ClassVar[tuple[str, ...]] = ("n_states",)
 
     parent: NDArray[np.int32]
     transition: NDArray[np.float64]

@@ -25,7 +25,7 @@ MAX_CELLS = 2_000_000
 Literal = tuple[int, int]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class JunctionTree(Model):
     """P(state) is the product over cliques of P(new variables of the clique | its separator).
 
@@ -57,6 +57,7 @@ class JunctionTree(Model):
     title: ClassVar[str] = "a junction tree"
     is_exact: ClassVar[bool] = True
     has_exact_likelihood: ClassVar[bool] = True
+    shown: ClassVar[tuple[str, ...]] = ("n_cliques",)
 
     schema: Schema
     clique_start: NDArray[np.int64]

@@ -1,21 +1,28 @@
 """Log-linear Markov networks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.models.features import FeatureSet, canonicalise, concatenate, state_features
+from mnlearn.models.features import (
+    FeatureSet,
+    canonicalise,
+    check_features,
+    concatenate,
+    state_features,
+)
 from mnlearn.models.fields import set_array, set_schema
 from mnlearn.models.interactions import pair_tables, size
 from mnlearn.models.model import Model
+from mnlearn.models.questions import answers
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import Schema, binary_schema
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MarkovNetwork(Model):
     """P(x) is proportional to exp(sum of the weights of the features that x satisfies).
 
@@ -34,6 +41,7 @@ class MarkovNetwork(Model):
 
     kind: ClassVar[str] = "markov_network"
     title: ClassVar[str] = "a Markov network"
+    shown: ClassVar[tuple[str, ...]] = ("n_features", "n_edges")
 
     schema: Schema
     features: FeatureSet
@@ -42,6 +50,51 @@ class MarkovNetwork(Model):
     def __post_init__(self) -> None:
         set_array(self, "weight", np.float64, (len(self.features),))
         set_schema(self, self.schema)
+        check_features(self.features, self.weight, self.n_columns)
+
+    @classmethod
+    def from_features(
+        cls,
+        features: Sequence[Mapping[str | int, Any]],
+        weight: Any,
+        variables: Any,
+    ) -> "MarkovNetwork":
+        """Return the network of features that are given as mappings.
+
+        Parameters
+        ----------
+        features : sequence of mapping
+            Each feature asks its variables, by name or number, for a state, or for one of several
+            in a list.
+        weight : array-like of float, shape (n_features,)
+            Weights of the features, in nats.
+        variables : mapping of str to sequence, sequence of str, int or Schema
+            The states of all variables by name. Variables of which only the names or the number are
+            given have the states 0 and 1.
+
+        Raises
+        ------
+        InputError
+            A feature is empty, or has a variable or a state that does not exist, or the number of
+            weights is not that of the features.
+
+        Examples
+        --------
+        >>> import mnlearn as mn
+        >>> features = [{"rain": 1, "wet": 1}, {"wet": 1}]
+        >>> network = mn.MarkovNetwork.from_features(features, [2.0, -1.0], ["rain", "wet"])
+        >>> network.query({"rain": 1}).round(3).to_dict()
+        {('wet', 0): 0.269, ('wet', 1): 0.731}
+        >>> network = mn.MarkovNetwork.from_features(
+        ...     [{"mood": "low", "sleep": "bad"}],
+        ...     [1.0],
+        ...     {"mood": ["low", "fair", "high"], "sleep": ["good", "bad"]},
+        ... )
+        >>> network.probability({"mood": "low"}, {"sleep": "bad"}).__round__(3)
+        0.576
+        """
+        schema, found = answers().features_of(features, variables)
+        return cls(schema, found, weight)
 
     @property
     def n_parameters(self) -> int:
@@ -56,8 +109,96 @@ class MarkovNetwork(Model):
         """Return this network, so that all models with features have this method."""
         return self
 
-    def log_potential(self, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Return the unnormalised log-probability of each row.
+    def fit_weights(
+        self,
+        X: Any,
+        *,
+        sd: float | None = 1.0,
+        l1: float = 0.0,
+        max_iterations: int | None = None,
+        sample_weight: Any = None,
+        n_jobs: int | None = None,
+    ) -> "MarkovNetwork":
+        """Return a network of the same features with weights learned by pseudo-likelihood.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or Dataset of shape (n_samples, n_vars)
+            Training data; a DataFrame has the variables of the network by name.
+        sd : float, optional
+            Standard deviation of the Gaussian prior on the weights; None for no such prior.
+        l1 : float
+            L1 penalty on the weights, for the sum over examples.
+        max_iterations : int, optional
+            Most iterations of weight learning, by default 200. The present weights are not read.
+        sample_weight : array-like of float, shape (n_samples,), optional
+            Weights of the examples: weight 2 counts as two examples.
+        n_jobs : int, optional
+            Number of threads; the result does not depend on it.
+
+        Raises
+        ------
+        InputError
+            The data have other variables or values, or an argument is not as expected.
+
+        Examples
+        --------
+        >>> import mnlearn as mn
+        >>> features = [{"rain": 1}, {"wet": 1}, {"rain": 1, "wet": 1}]
+        >>> network = mn.MarkovNetwork.from_features(features, [0, 0, 0], ["rain", "wet"])
+        >>> X = [[1, 1]] * 30 + [[0, 0]] * 50 + [[0, 1]] * 20
+        >>> network.fit_weights(X).weight.round(2).tolist()
+        [-2.7, -0.7, 3.06]
+        """
+        how = sd, l1, max_iterations, sample_weight, n_jobs
+        learned: MarkovNetwork = answers().fit_weights(self, X, *how)
+        return learned
+
+    def log_potential(self, rows: Any) -> NDArray[np.float64]:
+        """Return the unnormalised log-probability of examples; less log Z, their log-probability.
+
+        Parameters
+        ----------
+        rows : array-like, shape (n_rows, n_vars), DataFrame or mapping
+            States of all variables; a mapping has those of one example.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_rows,)
+            In nats.
+
+        Raises
+        ------
+        InputError
+            A cell is missing, or is no state of its variable.
+
+        Examples
+        --------
+        >>> import mnlearn as mn
+        >>> network = mn.MarkovNetwork.from_features([{"a": 1, "b": 1}], [2.0], ["a", "b"])
+        >>> network.log_potential({"a": 1, "b": 1}).tolist()
+        [2.0]
+        """
+        found: NDArray[np.float64] = answers().log_potential(self, rows)
+        return found
+
+    def to_circuit(self, max_edges: int | None = None) -> Any:
+        """Return a circuit of the same distribution, which answers every query exactly.
+
+        Parameters
+        ----------
+        max_edges : int, optional
+            Edges of the circuit at most, by default 5,000,000; memory and time grow with them.
+
+        Raises
+        ------
+        InputError
+            The circuit would have more than `max_edges` edges.
+        """
+        return answers().to_circuit(self, max_edges)
+
+    def potential_of(self, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Return the unnormalised log-probability of each row of indicator columns.
 
         Parameters
         ----------

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.models.questions import Questions
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import BINARY, Schema
 
 
-class Model:
+class Model(Questions):
     """A model of discrete variables. Each kind is a subclass, and `models.kinds` lists them.
 
     Attributes
@@ -24,6 +25,8 @@ class Model:
         Whether the model sums variables out exactly, in time that is linear in its size.
     has_exact_likelihood : bool
         Whether the log-likelihood is exact and cheap for every model of the kind.
+    is_directed : bool
+        Whether the edges of its graph lead from a parent to a child.
     schema : Schema
         The variables.
     """
@@ -33,6 +36,9 @@ class Model:
     has_joint: ClassVar[bool] = True
     is_exact: ClassVar[bool] = False
     has_exact_likelihood: ClassVar[bool] = False
+    is_directed: ClassVar[bool] = False
+    # The sizes in the representation, which are attributes or sizes of `describe`.
+    shown: ClassVar[tuple[str, ...]] = ()
     schema: Any
 
     if TYPE_CHECKING:
@@ -72,6 +78,24 @@ class Model:
             v.texts if v.n_columns == 1 else plain for v in schema for _ in range(v.n_columns)
         )
 
+    def graph(self) -> Any:
+        """Return the network whose edges and features the model has.
+
+        Raises
+        ------
+        InputError
+            The model has hidden variables or is a circuit without features.
+        """
+        return self.to_markov_network()
+
+    def __repr__(self) -> str:
+        sizes = {
+            name.removeprefix("n_"): getattr(self, name, None) or self.describe()[name]
+            for name in ("n_vars", *self.shown)
+        }
+        listed = ", ".join(f"{value:,} {word}" for word, value in sizes.items())
+        return f"<{type(self).__name__}: {listed.replace('vars', 'variables')}>"
+
     def size(self) -> dict[str, float]:
         """Return the number of features or parameters that count, and the mean length if known."""
         return {"n_features": self.n_parameters}
@@ -91,11 +115,11 @@ class Model:
         raise InputError(f"{self.title} has no joint distribution.", where="model")
 
     def to_circuit(self) -> Any:
-        """Return the same distribution as a circuit, for a model that `is_exact`.
+        """Return a circuit of the same distribution, which answers every query exactly.
 
         Raises
         ------
         InputError
-            The circuit would be too large.
+            There is none, or it would be too large.
         """
-        raise InputError(f"{self.title} has to be compiled into a circuit.", where="model")
+        raise InputError(f"{self.title} has no joint distribution.", where="model")

@@ -208,7 +208,7 @@ def list_states(n_vars: int) -> NDArray[np.uint8]:
 
 def compute_probabilities(network: MarkovNetwork) -> NDArray[np.float64]:
     """Return the probability of each of `list_states`, for at most some 20 variables."""
-    log_potential = network.log_potential(list_states(network.n_vars))
+    log_potential = network.potential_of(list_states(network.n_vars))
     potential = np.exp(log_potential - log_potential.max())
     return potential / potential.sum()
 

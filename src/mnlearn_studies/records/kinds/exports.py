@@ -82,7 +82,7 @@ def _log_scores(model: Model, data: Dataset) -> NDArray[np.float64]:
         return ll(model, data).per_row
     return np.concatenate(
         [
-            model.log_potential(data.rows[first : first + _ROWS])
+            model.potential_of(data.rows[first : first + _ROWS])
             for first in range(0, data.n_rows, _ROWS)
         ]
     )

@@ -1,24 +1,12 @@
-"""What every kind of model can be asked."""
+"""What people ask every kind of model."""
 
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from mnlearn.api import graphs, queries
-from mnlearn.api.inputs import is_whole, to_seed, to_threads, to_whole_seed
-from mnlearn.api.partition import partition_of
-from mnlearn.api.saving import codes_of, save_own
-from mnlearn.api.scores import score
-from mnlearn.api.user_warnings import warn_user
-from mnlearn.inference.evidence import find_variable
-from mnlearn.inference.sampling import sample_rows
-from mnlearn.models import bayesian_network
-from mnlearn.models import markov_network as markov
-from mnlearn.models import model as base
-from mnlearn.models.edge_weights import graph_of
-from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import SEED
 
 if TYPE_CHECKING:
@@ -26,8 +14,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Model(base.Model):
-    """What every kind of model can be asked."""
+def answers() -> Any:
+    """Return the module that answers.
+
+    It stands above all models, because it reads tables and draws samples. So models do not import
+    it: they find it by its name when they are asked.
+    """
+    return import_module("mnlearn.api.answers")
+
+
+class Questions:
+    """What people ask every kind of model; `mnlearn.api.answers` has the answers."""
 
     def query(
         self,
@@ -84,9 +81,8 @@ class Model(base.Model):
         >>> model.query({0: 1}).round(2).to_dict()
         {('V1', 0): 0.5, ('V1', 1): 0.5}
         """
-        seed, threads = to_seed(random_state, "query"), to_threads(n_jobs)
-        how = queries.Asked(inference, settings, seed, threads)
-        return queries.query(self, evidence, variables, how)
+        how = inference, settings, random_state, n_jobs
+        return answers().query(self, evidence, variables, *how)
 
     def probability(
         self, event: Mapping[Any, Any], given: Mapping[Any, Any] | None = None
@@ -116,7 +112,8 @@ class Model(base.Model):
         >>> round(model.probability({0: 1, 1: 1}), 3), round(model.probability({1: 1}, {0: 1}), 3)
         (0.25, 0.5)
         """
-        return queries.probability(self, event, given)
+        found: float = answers().probability(self, event, given)
+        return found
 
     def joint(self, variables: Any, given: Mapping[Any, Any] | None = None) -> "pd.Series[float]":
         """Return the exact probability of each combination of the states of some variables.
@@ -149,7 +146,8 @@ class Model(base.Model):
         >>> model.joint([0, 1]).round(3).to_dict()
         {(0, 0): 0.375, (0, 1): 0.125, (1, 0): 0.25, (1, 1): 0.25}
         """
-        return queries.joint(self, variables, given)
+        found: pd.Series[float] = answers().joint(self, variables, given)
+        return found
 
     def most_probable(self, evidence: Any = None) -> Any:
         """Return the most probable states of all other variables given those of some.
@@ -183,7 +181,7 @@ class Model(base.Model):
         states of the best such solution may have a lower probability than others. The answer is
         exact if the terms of each sum of the circuit exclude each other by observed states.
         """
-        return queries.most_probable(self, evidence)
+        return answers().most_probable(self, evidence)
 
     def sample(
         self,
@@ -222,14 +220,7 @@ class Model(base.Model):
         InputError
             An argument is not as expected.
         """
-        for name, value, low in (("n_samples", n_samples, 1), ("burn_in", burn_in, 0)):
-            if not is_whole(value) or value < low:
-                raise InputError(f"{name}: expected a whole number from {low}, got {value!r}.")
-        seed, threads = to_seed(random_state, "sample"), to_threads(n_jobs)
-        rows = sample_rows(self, int(n_samples), int(burn_in), seed, threads=threads)
-        if self.schema.is_named:
-            return self.schema.decode(rows)
-        return queries.states_array(self.schema, self.schema.values(rows))
+        return answers().sample(self, n_samples, random_state, burn_in, n_jobs)
 
     def score(self, X: Any, metric: str | None = None, **settings: Any) -> float:
         """Return the mean score of examples in nats; see `mnlearn.score` for the arguments.
@@ -238,11 +229,13 @@ class Model(base.Model):
         trees, junction trees and hidden trees. It is the log-pseudo-likelihood ("pll") for Markov
         networks and dependency networks.
         """
-        return score(self, X, metric, **settings).mean
+        found: float = answers().score(self, X, metric, **settings).mean
+        return found
 
     def score_samples(self, X: Any, metric: str | None = None, **settings: Any) -> NDArray[Any]:
         """Return the score of each example in nats, NaN for one of weight 0; see `score`."""
-        return score(self, X, metric, **settings).per_example
+        found: NDArray[Any] = answers().score(self, X, metric, **settings).per_example
+        return found
 
     def log_partition(
         self,
@@ -291,11 +284,9 @@ class Model(base.Model):
         >>> round(network.log_partition(), 4)
         2.3408
         """
-        seed, threads = to_whole_seed(random_state), to_threads(n_jobs)
-        found = partition_of(self, inference, settings, seed, threads)
-        if found.converged is False:
-            warn_user(f"inference {inference}: did not converge; iterations= allows more.")
-        return found.log_partition
+        how = inference, settings, random_state, n_jobs
+        found: float = answers().log_partition(self, *how)
+        return found
 
     def to_networkx(self) -> "nx.Graph | nx.DiGraph":
         """Return the graph; its nodes are the names of the variables, or their numbers.
@@ -308,7 +299,7 @@ class Model(base.Model):
         InputError
             The model is a circuit whose parameters are not weights of features.
         """
-        return graphs.to_networkx(graph_of(self))
+        return answers().to_networkx(self)
 
     def edges_frame(self) -> "pd.DataFrame":
         """Return the edges as a table, strongest first.
@@ -332,7 +323,8 @@ class Model(base.Model):
         InputError
             The model is a circuit without features, such as that of `HCLT` or `TreeBag`.
         """
-        return graphs.edges_frame(graph_of(self))
+        found: pd.DataFrame = answers().edges_frame(self)
+        return found
 
     def interactions(self, one: str | int, other: str | int) -> "pd.DataFrame":
         """Return how the states of two variables act on each other while others are in their first.
@@ -355,8 +347,8 @@ class Model(base.Model):
         InputError
             There is no such variable, or the model is a circuit without features.
         """
-        u, v = (find_variable(self.schema, given, "interactions") for given in (one, other))
-        return graphs.interactions(graph_of(self), u, v)
+        found: pd.DataFrame = answers().interactions(self, one, other)
+        return found
 
     def features_frame(self) -> "pd.DataFrame":
         """Return the features and their weights as a table, strongest first.
@@ -373,31 +365,9 @@ class Model(base.Model):
         InputError
             The model has no features, or is a dependency network of trees.
         """
-        network = graph_of(self)
-        if isinstance(network, bayesian_network.BayesianNetwork):
-            network = network.to_markov_network()
-        if isinstance(network, markov.MarkovNetwork) or len(network.features):
-            return graphs.features_frame(network)
-        raise InputError(f"features_frame: {network.title} of trees has no features.")
+        found: pd.DataFrame = answers().features_frame(self)
+        return found
 
     def save(self, path: Path | str) -> None:
         """Write the model to a file; see `mnlearn.save`."""
-        save_own(self, path, codes_of(self, self))
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Names of the variables; V0, V1, ... if they have none."""
-        names: tuple[str, ...] = self.schema.names
-        return names
-
-    def __repr__(self) -> str:
-        sizes = {
-            name.removeprefix("n_"): value
-            for name, value in self._sizes().items()
-            if name.startswith("n_")
-        }
-        listed = ", ".join(f"{value:,} {word}" for word, value in sizes.items())
-        return f"<{type(self).__name__}: {listed.replace('vars', 'variables')}>"
-
-    def _sizes(self) -> dict[str, Any]:
-        return self.describe()
+        answers().save(self, path)

@@ -1,0 +1,173 @@
+"""The answers of models to the questions of people; `models.questions` explains each of them."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.api import graphs, queries
+from mnlearn.api.features import to_features, to_schema
+from mnlearn.api.inputs import Dataset, is_whole, to_count, to_seed, to_threads, to_whole_seed
+from mnlearn.api.model_data import data_for
+from mnlearn.api.partition import partition_of
+from mnlearn.api.queries import joint, most_probable, probability
+from mnlearn.api.saving import codes_of, save_own
+from mnlearn.api.scores import score
+from mnlearn.api.user_warnings import warn_user
+from mnlearn.inference.circuits import exact
+from mnlearn.inference.circuits.compilation import MAX_EDGES, compile_network
+from mnlearn.inference.evidence import find_variable
+from mnlearn.inference.queries import known_columns
+from mnlearn.inference.sampling import sample_rows
+from mnlearn.learning.weights.arrangement import learn_weights
+from mnlearn.learning.weights.descent import Penalty
+from mnlearn.learning.weights.fit import MAX_ITERATIONS
+from mnlearn.models.bayesian_network import BayesianNetwork
+from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.features import FeatureSet
+from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.model import Model
+from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import NO_STATE, Schema
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import pandas as pd
+
+__all__ = ["joint", "most_probable", "probability", "score"]
+
+
+def query(
+    model: Model,
+    evidence: Any,
+    variables: Any,
+    inference: str,
+    settings: Mapping[str, Any],
+    random_state: Any,
+    n_jobs: int | None,
+) -> Any:
+    """Answer `Questions.query`."""
+    seed, threads = to_seed(random_state, "query"), to_threads(n_jobs)
+    how = queries.Asked(inference, settings, seed, threads)
+    return queries.query(model, evidence, variables, how)
+
+
+def sample(
+    model: Model, n_samples: int, random_state: Any, burn_in: int, n_jobs: int | None
+) -> Any:
+    """Answer `Questions.sample`."""
+    for name, value, low in (("n_samples", n_samples, 1), ("burn_in", burn_in, 0)):
+        if not is_whole(value) or value < low:
+            raise InputError(f"{name}: expected a whole number from {low}, got {value!r}.")
+    seed, threads = to_seed(random_state, "sample"), to_threads(n_jobs)
+    rows = sample_rows(model, int(n_samples), int(burn_in), seed, threads=threads)
+    schema: Schema = model.schema
+    if schema.is_named:
+        return schema.decode(rows)
+    return queries.states_array(schema, schema.values(rows))
+
+
+def log_partition(
+    model: Model,
+    inference: str,
+    settings: Mapping[str, Any],
+    random_state: Any,
+    n_jobs: int | None,
+) -> float:
+    """Answer `Questions.log_partition`."""
+    seed, threads = to_whole_seed(random_state), to_threads(n_jobs)
+    found = partition_of(model, inference, settings, seed, threads)
+    if found.converged is False:
+        warn_user(f"inference {inference}: did not converge; iterations= allows more.")
+    return found.log_partition
+
+
+def log_potential(model: MarkovNetwork, rows: Any) -> NDArray[np.float64]:
+    """Answer `MarkovNetwork.log_potential`."""
+    evidence = queries.question_of(model, rows, "rows").evidence
+    unknown = np.argwhere(evidence.values == NO_STATE)
+    if len(unknown):
+        row, v = unknown[0]
+        where = f"{evidence.name_row(row)}, column {model.schema.names[v]!r}"
+        raise InputError(f"{where}: is missing.")
+    return model.potential_of(model.schema.rows(evidence.values))
+
+
+def condition(circuit: ArithmeticCircuit, evidence: Any) -> ArithmeticCircuit:
+    """Answer `ArithmeticCircuit.condition`."""
+    values = queries.question_of(circuit, evidence).evidence.values
+    if len(values) != 1:
+        raise InputError(f"evidence: expected one row, got {len(values)}.")
+    return exact.condition(circuit, known_columns(circuit.schema, values)[0])
+
+
+def to_circuit(network: Model, max_edges: int | None) -> ArithmeticCircuit:
+    """Answer `MarkovNetwork.to_circuit`."""
+    most = MAX_EDGES if max_edges is None else to_count(max_edges, "max_edges")
+    return compile_network(network, most)
+
+
+def features_of(features: Any, variables: Any) -> tuple[Schema, FeatureSet]:
+    """Answer `MarkovNetwork.from_features`."""
+    schema = to_schema(variables)
+    return schema, to_features(features, schema)
+
+
+def fit_weights(
+    network: MarkovNetwork,
+    X: Any,
+    sd: float | None,
+    l1: float,
+    max_iterations: int | None,
+    sample_weight: Any,
+    n_jobs: int | None,
+) -> MarkovNetwork:
+    """Answer `MarkovNetwork.fit_weights`."""
+    most = MAX_ITERATIONS if max_iterations is None else to_count(max_iterations, "max_iterations")
+    for name, value in (("sd", sd), ("l1", l1)):
+        is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        if not (is_number or (name == "sd" and value is None)):
+            raise InputError(f"{name}: expected a number, got {value!r}.")
+    data = data_for(network, X, sample_weight)
+    assert isinstance(data, Dataset)
+    penalty, threads = Penalty(sd, l1), to_threads(n_jobs)
+    learned, _ = learn_weights(network, data, penalty, max_iterations=most, threads=threads)
+    return learned
+
+
+def to_networkx(model: Model) -> "nx.Graph | nx.DiGraph":
+    """Answer `Questions.to_networkx`."""
+    return graphs.to_networkx(model.graph())
+
+
+def edges_frame(model: Model) -> "pd.DataFrame":
+    """Answer `Questions.edges_frame`."""
+    return graphs.edges_frame(model.graph())
+
+
+def interactions(model: Model, one: Any, other: Any) -> "pd.DataFrame":
+    """Answer `Questions.interactions`."""
+    u, v = (find_variable(model.schema, given, "interactions") for given in (one, other))
+    return graphs.interactions(model.graph(), u, v)
+
+
+def features_frame(model: Model) -> "pd.DataFrame":
+    """Answer `Questions.features_frame`."""
+    network = model.graph()
+    if isinstance(network, BayesianNetwork):
+        network = network.to_markov_network()
+    if len(network.features) or network.has_joint:
+        return graphs.features_frame(network)
+    raise InputError(f"features_frame: {network.title} of trees has no features.")
+
+
+def coefficients_frame(model: Any) -> "pd.DataFrame":
+    """Answer `DependencyNetwork.coefficients_frame`."""
+    return graphs.coefficients_frame(model)
+
+
+def save(model: Model, path: Path | str) -> None:
+    """Answer `Questions.save`."""
+    save_own(model, path, codes_of(model, model))
