@@ -12,6 +12,7 @@ from mnlearn.data.dataset import merge_rows
 from mnlearn.inference import hidden_trees
 from mnlearn.inference.circuits import exact
 from mnlearn.inference.circuits.evaluation import UNKNOWN
+from mnlearn.inference.evidence import Evidence
 from mnlearn.inference.queries import answer
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import Inference
@@ -20,7 +21,7 @@ from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.any_model import cll, cmll, ll, pll
-from mnlearn.variables.schema import binary_schema
+from mnlearn.variables.schema import NO_STATE, binary_schema
 from oracles import all_states
 
 SEEDS = range(6)
@@ -54,7 +55,8 @@ def test_likelihoods_and_marginals(tree, p):
     np.testing.assert_allclose(found[:, :, 1], one, rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(found.sum(axis=2), 1.0)
     asked = rows == UNKNOWN
-    answered = answer(tree, np.where(asked, 0, rows), asked, Inference(), seed=1)
+    values = np.where(asked, NO_STATE, rows).astype(np.uint8)
+    answered = answer(tree, Evidence(values, "row {}".format), Inference(), seed=1)
     np.testing.assert_allclose(answered, one, rtol=1e-12, atol=1e-14)
 
 

@@ -109,8 +109,11 @@ def to_circuit(network: Model, max_edges: int | None) -> ArithmeticCircuit:
     return compile_network(network, most)
 
 
-def features_of(features: Any, variables: Any) -> tuple[Schema, FeatureSet]:
+def features_of(features: Any, weight: Any, variables: Any) -> tuple[Schema, FeatureSet]:
     """Answer `MarkovNetwork.from_features`."""
+    unknown = np.flatnonzero(np.isnan(np.asarray(weight, np.float64)))
+    if len(unknown):
+        raise InputError(f"weight, number {unknown[0]}: is not a number (NaN).")
     schema = to_schema(variables)
     return schema, to_features(features, schema)
 

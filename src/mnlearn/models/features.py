@@ -276,14 +276,14 @@ def _distinct_rows(matrix: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
     return matrix[first], inverse
 
 
-def check_features(features: FeatureSet, weight: NDArray[np.float64], n_columns: int) -> None:
+def check_features(features: FeatureSet, n_columns: int) -> None:
     """Refuse features that kernels cannot read.
 
     Raises
     ------
     InputError
         A feature is empty, has a column twice, out of order or one that does not exist, or asks for
-        another value than 0 or 1; or a weight is not a number.
+        another value than 0 or 1.
     """
     beside = (features.var < 0) | (features.var >= n_columns)
     for wrong, expected in (
@@ -305,6 +305,3 @@ def check_features(features: FeatureSet, weight: NDArray[np.float64], n_columns:
             raise InputError(f"features, number {f}: expected each column once, {c} is repeated.")
         f = int(features.owner[disorder[0]])
         raise InputError(f"features, number {f}: expected its columns in ascending order.")
-    if np.isnan(weight).any():
-        f = int(np.argmax(np.isnan(weight)))
-        raise InputError(f"weight, number {f}: is not a number (NaN).")

@@ -50,7 +50,7 @@ class MarkovNetwork(Model):
     def __post_init__(self) -> None:
         set_array(self, "weight", np.float64, (len(self.features),))
         set_schema(self, self.schema)
-        check_features(self.features, self.weight, self.n_columns)
+        check_features(self.features, self.n_columns)
 
     @classmethod
     def from_features(
@@ -93,7 +93,7 @@ class MarkovNetwork(Model):
         >>> network.probability({"mood": "low"}, {"sleep": "bad"}).__round__(3)
         0.576
         """
-        schema, found = answers().features_of(features, variables)
+        schema, found = answers().features_of(features, weight, variables)
         return cls(schema, found, weight)
 
     @property
