@@ -70,7 +70,7 @@ def test_dependency_networks():
     network = random_dependency_network(1)
     assert network.describe() == {
         "n_vars": 5,
-        "n_leaves": network.trees.n_informative_leaves,
+        "n_leaves": network.n_informative_leaves,
         "deepest_leaf": max(network.trees.depth),
         "n_features": len(network.features),
         "n_edges": len(network.edges()),
@@ -81,11 +81,11 @@ def test_leaves_that_say_something():
     """A tree that is one leaf of log-odds 0 says nothing; each leaf of a split counts."""
     flat, other = log_prob_of(0.0), log_prob_of(1.0)
     network = tree_network(trees_of([flat, other, (0, flat, (1, flat, other))]))
-    assert network.trees.n_informative_leaves == 1 + 3
+    assert network.n_informative_leaves == 1 + 3
     assert network.describe() == {
         "n_vars": 3, "n_leaves": 4, "deepest_leaf": 2, "n_features": 0, "n_edges": 2,
     }  # fmt: skip
-    assert flat_trees(2).n_informative_leaves == 0
+    assert tree_network(flat_trees(2)).n_informative_leaves == 0
 
 
 @pytest.mark.parametrize("v", [-1, 2])

@@ -159,7 +159,7 @@ def test_leaf_probabilities_are_smoothed_counts():
 def test_counts_added_to_the_values_of_a_leaf():
     """Adding half a count is adding one to twice the data, whose gains are twice as large."""
     data = random_data(2)
-    doubled = type(data)(data.rows, data.weight * 2, data.row_of, None)
+    doubled = type(data)(data.rows, data.weight * 2, data.row_of, data.schema)
     half = learn_tree_path(data, 0.5, 5.0, pseudocount=0.5).trees
     whole = learn_tree_path(doubled, 0.25, 10.0).trees
     assert_array_equal(half.split_var, whole.split_var)
@@ -169,7 +169,7 @@ def test_counts_added_to_the_values_of_a_leaf():
 
 def test_weights_that_are_not_whole_numbers():
     data = random_data(1)
-    halves = type(data)(data.rows, data.weight * 0.5, data.row_of, None)
+    halves = type(data)(data.rows, data.weight * 0.5, data.row_of, data.schema)
     trees = learn_tree_path(halves, 0.9).trees
     everything = np.ones(data.n_rows, bool)
     for v in range(data.n_vars):

@@ -2,12 +2,17 @@
 
 from typing import Any
 
-import numpy as np
-
 from mnlearn.api.inputs import Dataset, is_whole
 from mnlearn.api.kinds import model_of
 from mnlearn.api.model_data import data_for
-from mnlearn.learning.conversion import BASES, ORDERS, choose_base, choose_orders, to_markov_network
+from mnlearn.learning.conversion import (
+    BASES,
+    ORDERS,
+    choose_base,
+    choose_orders,
+    to_markov_network,
+    uniform_marginals,
+)
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
@@ -61,7 +66,7 @@ def from_dependency_network(
         raise InputError(f"max_length: expected a whole number from 1 to 20, got {max_length!r}.")
     if X is None and base != "uniform":
         raise InputError(f"X: expected the training data, of which base={base!r} is made.")
-    given: Any = np.full(own.n_vars, 0.5)
+    given: Any = uniform_marginals(own.schema)
     if X is not None:
         data = data_for(own, X)
         # Missing cells are refused.

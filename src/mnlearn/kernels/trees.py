@@ -155,7 +155,7 @@ def grow_tree(target, data, rule, room, nodes):
     """
     min_gain, least, smoothing = rule
     counts, active, gain_of, order, spare, stack = room
-    split_var, child, gain, count = nodes
+    gain, count = nodes.gain, nodes.state_weight
     height, n_nodes = _start_root(target, rule, room, nodes), 1
     # The smaller child is handled first, so levels in use never exceed log2(n_rows) + 1.
     while height > 0:

@@ -7,14 +7,23 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import Dataset
+from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.kernels import conversion as kernels
 from mnlearn.kernels.conversion import merge_subfeatures, write_subfeatures
 from mnlearn.models.dependency_network import DependencyNetwork
-from mnlearn.models.features import FeatureSet, concatenate, feature_set, with_literal
+from mnlearn.models.features import (
+    FeatureSet,
+    canonicalise,
+    concatenate,
+    feature_set,
+    features_of,
+    with_least_literals,
+)
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.tree_features import paths_with_states
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import Schema
 
 # The consistency gap is averaged over at most this many distinct rows.
 GAP_ROWS = 1000
@@ -71,21 +80,33 @@ def choose_orders(name: str, n_vars: int, max_length: int) -> Orders:
 def choose_base(name: str, data: Dataset) -> NDArray[np.float64] | Dataset:
     """Return the base distribution called `name`, one of BASES, of training data.
 
-    The base "mode" is the instance in which every variable has its more frequent value.
+    The base "mode" is the instance in which every variable has its most frequent state.
     """
     if name == "examples":
         return data
     if name == "uniform":
-        return np.full(data.n_vars, 0.5)
+        return uniform_marginals(data.schema)
     if name == "mode":
-        return (data.frequency > 0.5).astype(np.float64)
+        mode = (data.frequency > 0.5).astype(np.float64)
+        for own in map(list, data.schema.several):
+            mode[own] = np.arange(len(own)) == data.ones[own].argmax()
+        return mode
     return smooth_marginals(data)
 
 
+def uniform_marginals(schema: Schema) -> NDArray[np.float64]:
+    """Return the probability of each column, shape (n_columns,), if all states are as probable."""
+    return 1.0 / schema.arity[schema.variable_of]
+
+
 def smooth_marginals(data: Dataset) -> NDArray[np.float64]:
-    """Return P(X_v = 1), shape (n_vars,), with one count added for each value (decision 0005)."""
+    """Return the probability of each column, shape (n_columns,).
+
+    One count is added for each state of a variable (decision 0005).
+    """
     ones = data.frequency * data.n_examples
-    return np.asarray((ones + 1.0) / (data.n_examples + 2.0))
+    n_states = data.schema.arity[data.schema.variable_of]
+    return np.asarray((ones + 1.0) / (data.n_examples + n_states))
 
 
 def cpd_features(network: DependencyNetwork) -> tuple[FeatureSet, NDArray, NDArray]:
@@ -94,8 +115,8 @@ def cpd_features(network: DependencyNetwork) -> tuple[FeatureSet, NDArray, NDArr
     Returns
     -------
     features : FeatureSet
-        The features of a tree are the paths to its leaves with either value of the target. A
-        single leaf of log-odds 0 has none. Every feature contains its target.
+        The features of a tree are the paths to its leaves with each state of the target. A
+        single leaf of equal probabilities has none. Every feature contains its target.
     target : int32 array of shape (n_features,)
         Variable whose CPD each feature belongs to.
     weight : float64 array of shape (n_features,)
@@ -107,21 +128,18 @@ def cpd_features(network: DependencyNetwork) -> tuple[FeatureSet, NDArray, NDArr
     InputError
         A CPD has a probability of 0, which no product of potentials with finite weights gives.
     """
-    trees = network.trees
-    root = trees.start[:-1]
-    flat = trees.is_leaf[root] & (trees.log_prob[root, 0] == trees.log_prob[root, 1])
-    leaves = np.flatnonzero(trees.is_leaf & ~flat[trees.target])
-    paths = trees.paths().select(leaves)
-    target = trees.target[leaves].astype(np.int32)
-    weight = trees.log_prob[leaves]
-    if not (np.isfinite(weight).all() and np.isfinite(network.weight).all()):
+    trees, schema = network.trees, network.schema
+    leaves = np.flatnonzero(trees.is_leaf & ~trees.is_flat(schema)[trees.target])
+    paths, place = paths_with_states(trees, schema, leaves)
+    weight = np.concatenate([trees.log_prob.ravel()[place], network.weight])
+    if not np.isfinite(weight).all():
         raise InputError("conversion: a conditional probability is 0; smooth the network first.")
-    with_value = [with_literal(paths, target, value) for value in (0, 1)]
-    return (
-        concatenate([*with_value, network.features]),
-        np.concatenate([target, target, network.target]),
-        np.concatenate([weight[:, 0], weight[:, 1], network.weight]),
-    )
+    target = trees.target[place // trees.most_states].astype(np.int32)
+    features, target = concatenate([paths, network.features]), np.append(target, network.target)
+    if (schema.arity <= 2).all():
+        return features, target, weight
+    features, can_hold = with_least_literals(features, schema.start)
+    return features.select(can_hold), target[can_hold], weight[can_hold]
 
 
 def consistency_gap(
@@ -186,9 +204,9 @@ def to_markov_network(
     ----------
     network : DependencyNetwork
         A network without probabilities of 0.
-    base : float64 array of shape (n_vars,), or Dataset
+    base : float64 array of shape (n_columns,), or Dataset
         What takes the place of the variables that come before a target: the probability that each
-        variable is 1, independently of the others (0 and 1 for a single base instance); or a
+        column is 1 if the variables are independent (0 and 1 for a single base instance); or a
         dataset, for the average over its examples as base instances.
     orders : Orders
         The orders of the variables.
@@ -216,14 +234,21 @@ def to_markov_network(
     .. [1] Lowd, "Closed-form learning of Markov networks from dependency networks", UAI 2012,
        Sections 4 and 5.
     """
-    n_vars = network.n_vars
+    n_vars, schema = network.n_vars, network.schema
     if sorted(orders.order.tolist()) != list(range(n_vars)):
         raise InputError(f"conversion: expected an order of the variables 0 to {n_vars - 1}.")
-    _check_base(base, n_vars)
+    _check_base(base, schema)
     features, target, weight = cpd_features(network)
-    tests = _sort_tests(features, target, orders.order)
+    features, variable, joined = join_literals(features, schema)
+    tests = _sort_tests(features, variable, target, orders.order)
+    if isinstance(base, Dataset):
+        columns = np.column_stack([base.rows, joined.satisfied(base.rows)]).astype(np.uint8)
+        base = base if len(joined) == 0 else merge_rows(columns, base.weight)
+    else:
+        base = np.concatenate([base, _probability(joined, base)])
     shares, subsets = _shares(tests, base, orders.all_up_to)
-    mark = np.random.default_rng(0).integers(0, 2**64, (n_vars, 2), np.uint64)
+    n_tested = schema.n_columns + len(joined)
+    mark = np.random.default_rng(0).integers(0, 2**64, (n_tested, 2), np.uint64)
     share = 0.5 if orders.reverse else 1.0
     total, source = merge_subfeatures(
         features.start, tests.order, tests.distance, tests.target_at,
@@ -231,10 +256,58 @@ def to_markov_network(
         orders.rotations, share, share if orders.reverse else 0.0,
     )  # fmt: skip
     kept = total != 0.0
-    return MarkovNetwork(network.schema, _write_features(tests, source[kept]), total[kept])
+    found = part_literals(_write_features(tests, source[kept]), joined, schema)
+    return MarkovNetwork(schema, found, total[kept])
 
 
-def _sort_tests(features: FeatureSet, target: NDArray, order: NDArray[np.int64]) -> _SortedTests:
+def join_literals(
+    features: FeatureSet, schema: Schema
+) -> tuple[FeatureSet, NDArray[np.int32], FeatureSet]:
+    """Return features of one literal for each variable, and what the joined literals say.
+
+    An order of the variables keeps or removes all literals of a variable. Several of them, which
+    say which states it is not in, become one literal (n_columns + j, 1) that says conjunction j of
+    the third value. The second value is the variable of each literal.
+
+    features : with the least literals, so that columns ascend; or of variables of two states.
+    """
+    variable = schema.variable_of[features.var]
+    if (schema.arity <= 2).all():
+        return features, variable, features_of([])
+    first = np.flatnonzero(np.diff(features.owner * len(schema) + variable, prepend=-1))
+    literals = feature_set(np.append(first, len(variable)), features.var, features.value)
+    several = literals.length > 1
+    joined, place = canonicalise(literals.select(several))
+    var, value = features.var[first], features.value[first]
+    var[several], value[several] = schema.n_columns + place, 1
+    n_tests = np.bincount(features.owner[first], minlength=len(features))
+    start = np.concatenate([[0], np.cumsum(n_tests)])
+    return feature_set(start, var, value), variable[first], joined
+
+
+def part_literals(features: FeatureSet, joined: FeatureSet, schema: Schema) -> FeatureSet:
+    """Return features without the joined literals of `join_literals`; columns ascend."""
+    if len(joined) == 0:
+        return features
+    n = schema.n_columns
+    single = feature_set(np.arange(2 * n + 1), np.repeat(np.arange(n), 2), np.tile([0, 1], n))
+    number = np.where(features.var < n, 2 * features.var + features.value, features.var + n)
+    literals = concatenate([single, joined]).select(number)
+    owner = features.owner[literals.owner]
+    order = np.lexsort((literals.var, owner))
+    start = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(features)))])
+    return feature_set(start, literals.var[order], literals.value[order])
+
+
+def _probability(joined: FeatureSet, base: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the probabilities that a variable is in none of several states."""
+    excluded = np.bincount(joined.owner, base[joined.var], len(joined))
+    return np.asarray(np.maximum(1.0 - excluded, 0.0))
+
+
+def _sort_tests(
+    features: FeatureSet, variable: NDArray, target: NDArray, order: NDArray[np.int64]
+) -> _SortedTests:
     """Sort the tests of CPD features by the order of the variables."""
     n_vars, n_literals = len(order), len(features.var)
     place = np.empty(n_vars, np.int64)
@@ -242,7 +315,7 @@ def _sort_tests(features: FeatureSet, target: NDArray, order: NDArray[np.int64])
     ordered, distance = np.empty(n_literals, np.int64), np.empty(n_literals, np.int64)
     target_at = np.empty(len(features), np.int64)
     kernels.sort_tests(
-        features.start, features.var, target, place, n_vars, ordered, distance, target_at
+        features.start, variable, target, place, n_vars, ordered, distance, target_at
     )
     return _SortedTests(features, ordered, distance, target_at, n_vars - place[target])
 
@@ -283,9 +356,10 @@ def _write_features(tests: _SortedTests, source: NDArray[np.int64]) -> FeatureSe
     return feature_set(start, var, value)
 
 
-def _check_base(base: NDArray[np.float64] | Dataset, n_vars: int) -> None:
+def _check_base(base: NDArray[np.float64] | Dataset, schema: Schema) -> None:
+    n = schema.n_columns
     if isinstance(base, Dataset):
-        if base.n_vars != n_vars:
-            raise InputError(f"conversion: expected base examples of {n_vars} variables.")
-    elif base.shape != (n_vars,) or not ((base >= 0) & (base <= 1)).all():
-        raise InputError(f"conversion: expected {n_vars} probabilities as base distribution.")
+        if base.n_columns != n:
+            raise InputError(f"conversion: expected base examples of {len(schema)} variables.")
+    elif base.shape != (n,) or not ((base >= 0) & (base <= 1)).all():
+        raise InputError(f"conversion: expected {n} probabilities as base distribution.")

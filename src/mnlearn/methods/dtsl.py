@@ -34,7 +34,7 @@ class DTSL(TreeLearner, WeightedFeatures):
 
     def features(self, shared: GrownTrees) -> TreeFeatures:
         """Return the features of the trees of one kappa."""
-        return find_tree_features(shared.trees(self)[0], self.feature_mode)
+        return find_tree_features(shared.trees(self)[0], self.feature_mode, shared.train.schema)
 
     def record(self, shared: GrownTrees) -> tuple[float, dict[str, Any]]:
         """Return the seconds that the trees of the whole grid took."""

@@ -22,7 +22,7 @@ LEAF = -1
 
 @dataclass(frozen=True, eq=False)
 class Trees:
-    """One binary decision tree per variable; the nodes of all trees are in flat arrays.
+    """One decision tree per variable; the nodes of all trees are in flat arrays.
 
     Construction converts the arrays to these dtypes, makes them read-only and checks their shapes.
 
@@ -32,12 +32,13 @@ class Trees:
         The nodes of the tree of variable v are at start[v]:start[v + 1]. The root is first, and
         every parent stands before its children. Begins with 0, ends with n_nodes.
     split_var : ndarray of int32, shape (n_nodes,)
-        Variable that the node tests, or LEAF.
+        Column that the node tests (see `Schema`), or LEAF.
     child : ndarray of int32, shape (n_nodes, 2)
-        Nodes for value 0 and for value 1 of the tested variable; LEAF at leaves.
-    log_prob : ndarray of float64, shape (n_nodes, 2)
-        Log-probability, in nats, of the values 0 and 1 of the target at the node. Inner nodes have
-        one too: that of all examples that reach the node.
+        Nodes for value 0 and for value 1 of the tested column; LEAF at leaves.
+    log_prob : ndarray of float64, shape (n_nodes, most_states)
+        Log-probability, in nats, of the states of the target at the node; -inf beyond its states.
+        There is room for the states of every variable, and for two at least. Inner nodes have
+        probabilities too: those of all examples that reach the node.
     """
 
     start: NDArray[np.int64]
@@ -56,6 +57,11 @@ class Trees:
     def n_vars(self) -> int:
         """Number of trees, one per variable."""
         return len(self.start) - 1
+
+    @property
+    def most_states(self) -> int:
+        """Number of states that a node has room for."""
+        return self.log_prob.shape[1]
 
     @cached_property
     def target(self) -> NDArray[np.int64]:
@@ -88,17 +94,17 @@ class Trees:
         parent[self.child[inner]] = inner[:, None]
         return read_only(parent)
 
-    def tests(self) -> dict[tuple[int, int], int]:
+    def tests(self, schema: Schema) -> dict[tuple[int, int], int]:
         """Return how many nodes test each pair (tested variable, target)."""
         inner = ~self.is_leaf
-        return count_pairs(self.split_var[inner], self.target[inner])
+        return count_pairs(schema.variable_of[self.split_var[inner]], self.target[inner])
 
-    @property
-    def n_informative_leaves(self) -> int:
-        """Number of leaves, without those of trees that are a single leaf of log-odds 0."""
+    def is_flat(self, schema: Schema) -> NDArray[np.bool_]:
+        """Return which trees are a single leaf of equal probabilities, bool of shape (n_vars,)."""
         root = self.start[:-1]
-        flat = self.is_leaf[root] & (self.log_prob[root, 0] == self.log_prob[root, 1])
-        return int(self.is_leaf.sum() - flat.sum())
+        unused = np.arange(self.most_states) >= schema.arity[:, None]
+        equal = unused | (self.log_prob[root] == self.log_prob[root, :1])
+        return self.is_leaf[root] & equal.all(axis=1)
 
     def paths(self) -> FeatureSet:
         """Return for each node the conjunction of the tests that lead to it, from the root down."""
@@ -126,26 +132,33 @@ def count_pairs(first: NDArray, second: NDArray) -> dict[tuple[int, int], int]:
     return {(u, v): n for (u, v), n in zip(pairs.tolist(), count.tolist(), strict=True)}
 
 
-def flat_trees(n_vars: int) -> Trees:
-    """Return trees without information: each is a single leaf of log-odds 0."""
+def flat_trees(schema: Schema | int) -> Trees:
+    """Return trees without information: each is a single leaf of equal probabilities.
+
+    A number in place of a schema stands for as many variables of two states.
+    """
+    arity = np.full(schema, 2) if isinstance(schema, int) else schema.arity
+    n_vars, unused = len(arity), np.arange(max(2, arity.max(initial=0))) >= arity[:, None]
     return Trees(
         np.arange(n_vars + 1),
         np.full(n_vars, LEAF, np.int32),
         np.full((n_vars, 2), LEAF, np.int32),
-        np.full((n_vars, 2), np.log(0.5)),
+        np.where(unused, -np.inf, np.log(1.0 / arity[:, None])),
     )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DependencyNetwork(Model):
-    """One CPD per variable: log-odds = leaf of its tree + weights of its satisfied features.
+    """One CPD per variable: score of a state = leaf of its tree + weights of features that hold.
+
+    The probabilities of the states are in proportion to the exponentials of their scores.
 
     Construction converts the arrays to these dtypes, makes them read-only and checks their shapes.
 
     Attributes
     ----------
     trees : Trees
-        A tree per variable; where a CPD has no tree, a single leaf of log-odds 0.
+        A tree per variable; where a CPD has no tree, a single leaf of equal probabilities.
     features : FeatureSet
         Features of the log-linear CPDs; each has a literal of its target.
     target : ndarray of int32, shape (n_features,)
@@ -176,7 +189,12 @@ class DependencyNetwork(Model):
     @property
     def n_parameters(self) -> int:
         """Number of leaves and features."""
-        return self.trees.n_informative_leaves + len(self.features)
+        return self.n_informative_leaves + len(self.features)
+
+    @property
+    def n_informative_leaves(self) -> int:
+        """Number of leaves, without those of flat trees."""
+        return int(self.trees.is_leaf.sum() - self.trees.is_flat(self.schema).sum())
 
     def graph(self) -> "DependencyNetwork":
         """Return this network."""
@@ -209,9 +227,10 @@ class DependencyNetwork(Model):
         trees, features = self.trees, self.features
         inner = ~trees.is_leaf
         used = self.weight[features.owner] != 0
-        other = used & (features.var != self.target[features.owner])
+        tested, var = (self.schema.variable_of[v] for v in (trees.split_var[inner], features.var))
+        other = used & (var != self.target[features.owner])
         return count_pairs(
-            np.concatenate([trees.split_var[inner], features.var[other]]),
+            np.concatenate([tested, var[other]]),
             np.concatenate([trees.target[inner], self.target[features.owner[other]]]),
         )
 
@@ -219,7 +238,7 @@ class DependencyNetwork(Model):
         """Return the numbers of variables, informative leaves, features and edges."""
         return {
             "n_vars": self.n_vars,
-            "n_leaves": self.trees.n_informative_leaves,
+            "n_leaves": self.n_informative_leaves,
             "deepest_leaf": int(self.trees.depth.max()),
             "n_features": len(self.features),
             "n_edges": len(self.edges()),

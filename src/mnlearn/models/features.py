@@ -144,9 +144,9 @@ def with_literal(features: FeatureSet, var: NDArray, value: int | NDArray) -> Fe
     features : FeatureSet
         The features to extend.
     var : ndarray of int, shape (n_features,)
-        Variable of the literal that feature f gets.
+        Column of the literal that feature f gets.
     value : {0, 1} or ndarray of int, shape (n_features,)
-        The value that all added literals ask for, or each of them.
+        The value that the added literals ask for.
     """
     ends = features.start[1:]
     return feature_set(
@@ -206,20 +206,8 @@ def canonicalise(
         Position of each given feature in the result; -1 for a feature that can never hold: it asks
         a column for both values, or leaves a variable no state.
     """
-    code = features.var.astype(np.int64) * 2 + features.value
-    order = np.lexsort((code, features.owner))
-    code, owner = code[order], features.owner[order]
-    # The first literal has no predecessor; no literal has the code -2.
-    before = np.concatenate([[-2], code])[:-1]
-    same_feature = owner == np.concatenate([[-1], owner])[:-1]
-    repeated = same_feature & (code == before)
-    clash = same_feature & (code // 2 == before // 2) & ~repeated
-    code, kept_owner = code[~repeated], owner[~repeated]
-    possible = np.ones(len(features), bool)
-    possible[owner[clash]] = False
-    if start is not None and (np.diff(start) > 1).any():
-        code, kept_owner = _reduce_states(code, kept_owner, start, possible)
-    length = np.bincount(kept_owner, minlength=len(features))
+    code, owner, possible = _least_literals(features, start)
+    length = np.bincount(owner, minlength=len(features))
     first = np.concatenate([[0], np.cumsum(length)])
 
     place = np.full(len(features), -1, np.int64)
@@ -239,6 +227,35 @@ def canonicalise(
     lengths = np.concatenate([[0], *(np.full(len(b), b.shape[1]) for b in blocks)])
     codes = np.concatenate([np.zeros(0, np.int64), *(b.ravel() for b in blocks)])
     return feature_set(np.cumsum(lengths), codes // 2, codes % 2), place
+
+
+def with_least_literals(
+    features: FeatureSet, start: NDArray[np.int64]
+) -> tuple[FeatureSet, NDArray[np.bool_]]:
+    """Return each feature with the literals that `canonicalise` gives it, and which can hold."""
+    code, owner, possible = _least_literals(features, start)
+    first = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(features)))])
+    return feature_set(first, code // 2, code % 2), possible
+
+
+def _least_literals(
+    features: FeatureSet, start: NDArray[np.int64] | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+    """Return literals 2 * column + value and their features, and which features can hold."""
+    code = features.var.astype(np.int64) * 2 + features.value
+    order = np.lexsort((code, features.owner))
+    code, owner = code[order], features.owner[order]
+    # The first literal has no predecessor; no literal has the code -2.
+    before = np.concatenate([[-2], code])[:-1]
+    same_feature = owner == np.concatenate([[-1], owner])[:-1]
+    repeated = same_feature & (code == before)
+    clash = same_feature & (code // 2 == before // 2) & ~repeated
+    possible = np.ones(len(features), bool)
+    possible[owner[clash]] = False
+    code, owner = code[~repeated], owner[~repeated]
+    if start is not None and (np.diff(start) > 1).any():
+        code, owner = _reduce_states(code, owner, start, possible)
+    return code, owner, possible
 
 
 def _reduce_states(

@@ -11,8 +11,10 @@ from mnlearn.models.features import (
     canonicalise,
     concatenate,
     feature_set,
+    with_least_literals,
     with_literal,
 )
+from mnlearn.variables.schema import Schema, binary_schema
 
 FEATURE_MODES = ("default", "prune", "prune-10", "prune-5", "nonzero")
 
@@ -28,9 +30,9 @@ class TreeFeatures:
     trees : Trees
         The trees.
     place : ndarray of int64, shape (n_features,), or None
-        Twice a node plus a value of the target: the feature is the path to the node, with that
-        value. If it is so at several nodes, the first of them. None if some feature is not the
-        path to a node.
+        A node times `trees.most_states`, plus a state of the target: the feature is the path to
+        the node, with that state. If it is so at several nodes, the first of them. None if some
+        feature is not the path to a node.
     """
 
     features: FeatureSet
@@ -38,12 +40,14 @@ class TreeFeatures:
     place: NDArray[np.int64] | None
 
 
-def tree_features(trees: Trees, feature_mode: str) -> FeatureSet:
+def tree_features(trees: Trees, feature_mode: str, schema: Schema | None = None) -> FeatureSet:
     """Return the distinct features of all trees, in canonical order; see `find_tree_features`."""
-    return find_tree_features(trees, feature_mode).features
+    return find_tree_features(trees, feature_mode, schema).features
 
 
-def find_tree_features(trees: Trees, feature_mode: str) -> TreeFeatures:
+def find_tree_features(
+    trees: Trees, feature_mode: str, schema: Schema | None = None
+) -> TreeFeatures:
     """Return the distinct features of all trees.
 
     Parameters
@@ -53,11 +57,13 @@ def find_tree_features(trees: Trees, feature_mode: str) -> TreeFeatures:
     feature_mode : str
         One of FEATURE_MODES:
 
-        - "default": the path to each leaf, with each value of the tree's target;
+        - "default": the path to each leaf, with each state of the tree's target;
         - "prune": the same for every node, as if each tree were cut there in turn; the roots give
           the atomic features;
         - "prune-10", "prune-5": the same for the nodes with at most 10 or 5 tests above them;
         - "nonzero": "default" without the literals that ask for 0; empty features are dropped.
+    schema : Schema
+        The variables; those of the states 0 and 1 if not given.
 
     References
     ----------
@@ -70,16 +76,36 @@ def find_tree_features(trees: Trees, feature_mode: str) -> TreeFeatures:
     else:
         limit = {"prune": np.inf, "prune-10": 10, "prune-5": 5}[feature_mode]
         nodes = np.flatnonzero(trees.depth <= limit)
-    paths = trees.paths().select(nodes)
-    target = trees.target[nodes]
-    both = concatenate([with_literal(paths, target, value) for value in (0, 1)])
+    schema = binary_schema(trees.n_vars) if schema is None else schema
+    paths, place = paths_with_states(trees, schema, nodes)
     if feature_mode == "nonzero":
-        positive = both.value == 1
-        length = np.bincount(both.owner[positive], minlength=len(both))
+        paths, _ = with_least_literals(paths, schema.start)
+        positive = paths.value == 1
+        length = np.bincount(paths.owner[positive], minlength=len(paths))
         start = np.concatenate([[0], np.cumsum(length)])
-        both = feature_set(start, both.var[positive], both.value[positive])
-        features, _ = canonicalise(both)
+        paths = feature_set(start, paths.var[positive], paths.value[positive])
+        features, _ = canonicalise(paths, schema.start)
         return TreeFeatures(features.select(features.length > 0), trees, None)
-    features, position = canonicalise(both)
+    features, position = canonicalise(paths, schema.start)
     _, first = np.unique(position, return_index=True)
-    return TreeFeatures(features, trees, np.concatenate([2 * nodes, 2 * nodes + 1])[first])
+    return TreeFeatures(features, trees, place[first])
+
+
+def paths_with_states(
+    trees: Trees, schema: Schema, nodes: NDArray[np.int64]
+) -> tuple[FeatureSet, NDArray[np.int64]]:
+    """Return the paths to some nodes, each with every state of its target, and their places.
+
+    Those with state 0 come first. A place is a node times `trees.most_states`, plus the state. A
+    target of one state has none.
+    """
+    paths, target = trees.paths().select(nodes), trees.target[nodes]
+    sets, places = [], []
+    width = np.diff(schema.start)[target]
+    for state in range(trees.most_states):
+        at = np.flatnonzero((state < schema.arity[target]) & (width > 0))
+        single = width[at] == 1
+        column = schema.start[target[at]] + np.where(single, 0, state)
+        sets.append(with_literal(paths.select(at), column, np.where(single, state, 1)))
+        places.append(nodes[at] * trees.most_states + state)
+    return concatenate(sets), np.concatenate(places)

@@ -43,3 +43,9 @@ def read_only(array: NDArray) -> NDArray:
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False
     return view
+
+
+def spans(first: NDArray, length: NDArray) -> NDArray[np.int64]:
+    """Return the positions first[k], first[k] + 1, ..., `length[k]` of them, for each k in turn."""
+    end = np.cumsum(length)
+    return np.repeat(first - end + length, length) + np.arange(end[-1] if len(end) else 0)

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import oracles
+import state_oracles
 from made_random import random_data
 from mnlearn.data.dataset import merge_rows
 from mnlearn.learning.trees import learn_tree_path
@@ -57,6 +58,43 @@ def test_value_gradient_and_curvature_against_enumeration(seed, mode, small_bloc
     stored = arrange_stored(found.features, data)
     assert_allclose(gradient, stored.value_and_gradient(w)[1], atol=1e-9 * data.n_examples)
     assert_allclose(likelihood.curvature, stored.curvature, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("arities", [(2, 3, 4), (3, 1, 5, 2), (9, 3, 3), (1, 2, 2, 2)])
+def test_value_and_gradient_of_variables_of_many_states(arities, mode, small_blocks):
+    """Against the softmax over the states, by enumeration; few states are deep in the trees."""
+    data = state_oracles.random_states(len(mode), arities, weighted=True)
+    trees, schema = learn_tree_path(data, 1.0).trees, data.schema
+    found = find_tree_features(trees, mode, schema)
+    if max(arities) > 3:
+        tested = trees.paths().select(trees.is_leaf)
+        variables = [
+            schema.variable_of[[c for c, _ in tested.literals(f)]] for f in range(len(tested))
+        ]
+        assert any(len(set(own)) < len(own) for own in variables)
+    rng = np.random.default_rng(0)
+    likelihood = arrange_trees(found, data)
+    w = rng.normal(size=len(found.features))
+    assert likelihood.n_features == len(w) == len(np.unique(found.place))
+
+    def loss(weight):
+        return -data.weight @ state_oracles.pll(found.features, weight, schema, data.rows)
+
+    value, gradient = likelihood.value_and_gradient(w)
+    assert_allclose(value, loss(w), rtol=1e-12)
+    for f in rng.choice(len(w), min(12, len(w)), replace=False):
+        step = np.zeros(len(w))
+        step[f] = 1e-5
+        assert_allclose(gradient[f], (loss(w + step) - loss(w - step)) / 2e-5, atol=1e-5)
+    second = likelihood.value_and_gradient(1e-4 * np.eye(len(w))[0])[1]
+    at_zero = likelihood.value_and_gradient(np.zeros(len(w)))[1]
+    assert (second - at_zero)[0] / 1e-4 <= likelihood.curvature[0] * (1 + 1e-6)
+    member = rng.random(len(w)) < 0.3
+    part, whole = likelihood.restrict(member), likelihood.value_and_gradient(w * member)
+    own = part.value_and_gradient(w[member])
+    assert_allclose(own[0], whole[0], rtol=1e-12)
+    assert_allclose(own[1], whole[1][member], atol=1e-9)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5])
@@ -129,7 +167,7 @@ def test_trees_with_more_leaves_than_sixteen_bits_number(monkeypatch):
     found, data, rng = problem(5)
     w = rng.normal(size=len(found.features))
     narrow = arrange_trees(found, data)
-    monkeypatch.setattr(tree_likelihood, "_SHORT_LEAVES", 1)
+    monkeypatch.setattr(tree_likelihood, "_SHORT_CODES", 1)
     wide = arrange_trees(found, data)
     assert (narrow.walks.stored.dtype, wide.walks.stored.dtype) == (np.uint16, np.uint32)
     assert narrow.value_and_gradient(w)[0] == wide.value_and_gradient(w)[0]

@@ -10,7 +10,9 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.likelihood import tree_walks as kernels
 from mnlearn.kernels.likelihood.tree_walks import Forest, Walks
 from mnlearn.models.dependency_network import Trees
+from mnlearn.models.features import FeatureSet
 from mnlearn.models.tree_features import TreeFeatures
+from mnlearn.runtime.arrays import spans
 from mnlearn.runtime.threads import map_ranges
 
 # Walks are stored up to this memory. Those of further rows are found anew in each evaluation.
@@ -92,7 +94,7 @@ class TreeLikelihood:
         inner = _find_inner(self.parent, place >> self.forest.bits)
         if inner.sum() >= (1 - _DROPPED) * len(self.forest.test):
             return part
-        leaf, forest = _build_forest(self.trees, self.parent, inner, self.forest.start)
+        leaf, forest, _ = _build_forest(self.trees, self.parent, inner, self.forest.start)
         walks = _store_walks(forest, *self.walks[:3], self.threads)
         return replace(part, leaf=leaf, forest=forest, walks=walks)
 
@@ -100,19 +102,20 @@ class TreeLikelihood:
 def arrange_trees(features: TreeFeatures, data: Dataset, threads: int = 1) -> TreeLikelihood:
     """Arrange the features of trees for evaluation on `data`.
 
-    It takes two bytes (four if a tree has more than 32,768 leaves) for each test on the path of a
-    row in a tree, and at most `STORED_BYTES`.
+    It takes two bytes (four if a tree has more than 32,768 leaves of two states) for each change on
+    the path of a row in a tree, and at most `STORED_BYTES`.
     """
     assert features.place is not None
     trees, schema = features.trees, data.schema
     node, state = np.divmod(features.place, trees.most_states)
     parent = trees.parent
-    leaf, forest = _build_forest(trees, parent, _find_inner(parent, node), schema.start)
+    inner = _find_inner(parent, node)
+    leaf, forest, n_above = _build_forest(trees, parent, inner, schema.start)
     walks = _store_walks(forest, data.rows, schema.values(data.rows), data.weight, threads)
     place = (node << forest.bits) + state
     return TreeLikelihood(
         place=place,
-        curvature=_curvature(parent, leaf, forest, walks, threads).ravel()[place],
+        curvature=_curvature(parent, leaf, n_above, forest, walks, threads).ravel()[place],
         trees=trees,
         parent=parent,
         leaf=leaf,
@@ -153,10 +156,12 @@ def _find_inner(parent: NDArray, node: NDArray) -> NDArray[np.bool_]:
 
 def _build_forest(
     trees: Trees, parent: NDArray, inner: NDArray, start: NDArray[np.int64]
-) -> tuple[NDArray, Forest]:
+) -> tuple[NDArray, Forest, NDArray[np.int64]]:
     """Return the number of the leaf that each node is (or -1), and the trees of the nodes `inner`.
 
-    Their other children become leaves. start : columns of the variables.
+    Their other children become leaves. The third value is the number of changes above each node.
+
+    start : columns of the variables.
     """
     kept = (parent < 0) | inner[parent]
     is_leaf = kept & ~inner
@@ -164,11 +169,12 @@ def _build_forest(
     place = np.where(inner, np.cumsum(inner) - 1, ~leaf).astype(np.int32)
     test = trees.split_var[inner]
     var = (np.searchsorted(start, test, "right") - 1).astype(np.int32)
-    above = trees.paths()
-    change_start, change = _changes(start, test, var, above.select(inner))
-    path_start, path = _changes_on_paths(
-        trees, np.flatnonzero(is_leaf), place, change_start, change
-    )
+    change_start, change = _changes(start, test, var, trees.paths().select(inner))
+    # By which side of an inner node each node is reached, as a position in `change_start`.
+    side = np.zeros(len(parent), np.int64)
+    side[trees.child[~trees.is_leaf, 1]] = 1
+    side += 2 * place[parent]
+    n_above, path_start, path = _changes_on_paths(parent, kept, is_leaf, side, change_start, change)
     forest = Forest(
         start=start,
         bits=max(1, int(np.diff(start).max(initial=1) - 1).bit_length()),
@@ -182,7 +188,83 @@ def _build_forest(
         path_start=path_start,
         path=path,
     )
-    return leaf, forest
+    return leaf, forest, n_above
+
+
+def _changes(
+    start: NDArray[np.int64], test: NDArray, var: NDArray, above: FeatureSet
+) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    """Return `change_start` and `change` of a `Forest`.
+
+    Where a row has the tested state, every other state leaves the node by its other side, but for
+    those that are tested above: they have left the path there. Where it has another state, the
+    tested one does. above : the tests above each inner node.
+    """
+    width, every = np.diff(start)[var], np.arange(len(test))
+    wide = np.flatnonzero(width > 1)
+    node, column = np.repeat(wide, width[wide]), spans(start[var[wide]], width[wide])
+    n_columns = start[-1]
+    tested = [above.owner * n_columns + above.var, every * n_columns + test]
+    is_left = ~np.isin(node * n_columns + column, np.concatenate(tested))
+    single = np.flatnonzero(width == 1)
+    place = np.concatenate([2 * every, 2 * single + 1, 2 * node[is_left] + 1])
+    order = np.argsort(place, kind="stable")
+    change = np.concatenate([test, test[single], column[is_left]])[order].astype(np.uint32)
+    return np.searchsorted(place[order], np.arange(2 * len(test) + 1)), change
+
+
+def _changes_on_paths(
+    parent: NDArray,
+    kept: NDArray[np.bool_],
+    is_leaf: NDArray[np.bool_],
+    side: NDArray[np.int64],
+    change_start: NDArray[np.int64],
+    change: NDArray[np.uint32],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint32]]:
+    """Return the number of changes above each node, and `path_start` and `path` of a `Forest`."""
+    below = np.flatnonzero(kept & (parent >= 0))
+    n_own = np.zeros(len(parent), np.int64)
+    n_own[below] = np.diff(change_start)[side[below]]
+    n_above, above = n_own.copy(), parent.copy()
+    # All nodes climb together, one step at a time.
+    while len(below := below[above[below] >= 0]):
+        n_above[below] += n_own[above[below]]
+        above[below] = parent[above[below]]
+    path_start = np.concatenate([[0], np.cumsum(n_above[is_leaf])])
+    path = np.empty(path_start[-1], np.uint32)
+    node, end = np.flatnonzero(is_leaf), path_start[1:]
+    while len(node):
+        climbs = parent[node] >= 0
+        node, end = node[climbs], end[climbs] - n_own[node[climbs]]
+        path[spans(end, n_own[node])] = change[spans(change_start[side[node]], n_own[node])]
+        node = parent[node]
+    return n_above, path_start, path
+
+
+def _store_walks(
+    forest: Forest, rows: NDArray, states: NDArray, weight: NDArray, threads: int
+) -> Walks:
+    """Return the walks of the rows, as many of them stored as the memory allows."""
+    n_rows, n_columns = rows.shape
+    block_rows = int(np.clip(_BLOCK_CELLS // n_columns, 16, 512))
+    count = np.empty(-(-n_rows // block_rows), np.int64)
+
+    def count_codes(first: int, last: int) -> None:
+        kernels.count_codes(forest, rows, block_rows, first, last, count)
+
+    map_ranges(count_codes, len(count), threads)
+    offset = np.concatenate([[0], np.cumsum(count)])
+    n_codes = int(np.diff(forest.first_leaf).max()) << forest.bits
+    dtype = np.uint16 if n_codes <= _SHORT_CODES else np.uint32
+    n_stored = int(np.searchsorted(offset, STORED_BYTES // np.dtype(dtype).itemsize, "right")) - 1
+    stored = np.empty(offset[n_stored], dtype)
+    walks = Walks(rows, states, weight, block_rows, offset, n_stored, stored)
+
+    def store(first: int, last: int) -> None:
+        kernels.store_walks(forest, walks, first, last)
+
+    map_ranges(store, n_stored, threads)
+    return walks
 
 
 def _cut_parts(walks: Walks, n_leaves: int) -> NDArray[np.int64]:
@@ -193,26 +275,33 @@ def _cut_parts(walks: Walks, n_leaves: int) -> NDArray[np.int64]:
 
 
 def _curvature(
-    trees: Trees, parent: NDArray, leaf: NDArray, forest: Forest, walks: Walks, threads: int
+    parent: NDArray,
+    leaf: NDArray,
+    n_above: NDArray[np.int64],
+    forest: Forest,
+    walks: Walks,
+    threads: int,
 ) -> NDArray[np.float64]:
-    """Return the diagonal of the Hessian at w = 0 for the feature of each node and target value.
+    """Return the diagonal of the Hessian at w = 0 for the feature of each node and target state.
 
     It is a quarter of the weight of the rows where the feature or a near miss of it holds, once for
-    each literal that a flip would change.
+    each literal that a change of state would change. That is an upper bound where a variable has
+    more than two states, of which several changes lead to the same side.
     """
-    n_leaves = int(forest.first_leaf[-1])
+    n_leaves, n_codes = int(forest.first_leaf[-1]), 1 << forest.bits
     part_start = _cut_parts(walks, n_leaves)
-    own, near = np.zeros((2, len(part_start) - 1, 2 * n_leaves))
+    own, near = np.zeros((2, len(part_start) - 1, n_leaves * n_codes))
 
     def weigh(first: int, last: int) -> None:
         kernels.weigh_walks(forest, walks, part_start, first, last, own, near)
 
     map_ranges(weigh, len(part_start) - 1, threads)
-    own_total, near_total = own.sum(axis=0), near.sum(axis=0)
-    # A flip of a test at or below a node leads from one leaf below the node to another.
-    depth = np.repeat(np.diff(forest.path_start), 2)
-    holds, missed = np.empty((2, len(parent), 2))
+    own_total = own.sum(axis=0).reshape(n_leaves, n_codes)
+    near_total = near.sum(axis=0).reshape(n_leaves, n_codes)
+    # A change of a test at or below a node leads from one leaf below the node to another.
+    n_changes = np.diff(forest.path_start)[:, None]
+    holds, missed = np.empty((2, len(parent), n_codes))
     kernels.sum_up(parent, leaf, own_total, holds)
-    kernels.sum_up(parent, leaf, near_total - depth * own_total, missed)
+    kernels.sum_up(parent, leaf, near_total - n_changes * own_total, missed)
     of_target = holds.sum(axis=1, keepdims=True)
-    return np.asarray(0.25 * (2 * trees.depth[:, None] * holds + missed + of_target))
+    return np.asarray(0.25 * (2 * n_above[:, None] * holds + missed + of_target))

@@ -1,0 +1,208 @@
+"""Dependency networks of variables of any number of states, converted, against the definition."""
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from mnlearn.learning.conversion import (
+    BASES,
+    Orders,
+    choose_base,
+    choose_orders,
+    cpd_features,
+    to_markov_network,
+)
+from mnlearn.learning.trees import learn_tree_path
+from mnlearn.models.dependency_network import DependencyNetwork, flat_trees, tree_network
+from mnlearn.models.features import features_of
+from state_oracles import (
+    changed,
+    every_row,
+    log_conditional,
+    log_potential,
+    log_softmax,
+    random_states,
+    schema_of,
+)
+
+ARITIES = [(2, 3, 4), (3, 1, 2, 4), (4, 2, 3)]
+
+
+def log_cpd(network, row, v):
+    """log P(state | the other variables), for each state of v, by the definition of a network."""
+    schema, scores = network.schema, []
+    for state in range(schema.arity[v]):
+        other, node = changed(schema, row, v, state), network.trees.start[v]
+        while network.trees.split_var[node] >= 0:
+            node = network.trees.child[node, other[network.trees.split_var[node]]]
+        own = np.flatnonzero(network.target == v)
+        scores.append(
+            network.trees.log_prob[node, state]
+            + log_potential(network.features.select(own), network.weight[own], other)
+        )
+    return log_softmax(scores)
+
+
+def potentials_by_definition(network, bases, weights, orders):
+    """log P(row) less that of the first row, averaged over orders and base rows."""
+    schema, rows = network.schema, every_row(network.schema)
+    states, total = schema.values(rows), np.zeros(len(rows))
+    for base, weight in zip(schema.values(bases), weights, strict=True):
+        for order in orders:
+            for i, own in enumerate(states):
+                now = own.copy()
+                for v in order:
+                    log_p = log_cpd(network, schema.rows(now[None])[0], v)
+                    total[i] += weight / len(orders) * (log_p[own[v]] - log_p[base[v]])
+                    now[v] = base[v]
+    return total - total[0]
+
+
+def found_potentials(network):
+    rows = every_row(network.schema)
+    total = [log_potential(network.features, network.weight, row) for row in rows]
+    return np.array(total) - total[0]
+
+
+def random_network(seed, arities):
+    """Trees with several tests of a variable, and features of which some are sets of states."""
+    data = random_states(seed, arities)
+    schema, rng = data.schema, np.random.default_rng(seed)
+    trees, conjunctions, target = learn_tree_path(data, 1.0).trees, [], []
+    tested = trees.paths().select(trees.is_leaf)
+    variables = [schema.variable_of[[c for c, _ in tested.literals(f)]] for f in range(len(tested))]
+    assert any(len(set(own)) < len(own) for own in variables)
+    many = np.flatnonzero(schema.arity > 1)
+    for _ in range(8):
+        own = rng.choice(many, rng.integers(1, len(many) + 1), replace=False)
+        literals = []
+        for v in own:
+            columns = schema.columns(v)
+            excluded = rng.choice(columns, rng.integers(1, max(2, len(columns))), replace=False)
+            one = [(int(rng.choice(columns)), 1)]
+            literals += [(int(c), 0) for c in excluded] if rng.random() < 0.5 else one
+        conjunctions.append(literals)
+        target.append(own[0])
+    conjunctions[0] += conjunctions[0][:1]  # said twice
+    weight = rng.normal(size=len(target))
+    return DependencyNetwork(trees, features_of(conjunctions), target, weight, schema), data
+
+
+def rotated(order):
+    rotations = [np.roll(order, -k) for k in range(len(order))]
+    return [*rotations, *(one[::-1] for one in rotations)]
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("arities", ARITIES)
+def test_average_over_rotations_and_reverses(arities, base):
+    network, data = random_network(1, arities)
+    if base == "examples":
+        data = data.subset(np.arange(0, data.n_rows, 5))
+    rows = every_row(data.schema)
+    given = choose_base(base, data)
+    if base == "examples":
+        bases, weights = data.rows, data.weight / data.n_examples
+    else:
+        of_columns = np.where(
+            rows == 1, given, np.where(data.schema.arity[data.schema.variable_of] > 2, 1, 1 - given)
+        )
+        bases, weights = rows, of_columns.prod(axis=1)
+    assert_allclose(weights.sum(), 1)
+    orders = Orders(np.random.default_rng(0).permutation(len(arities)))
+    found = to_markov_network(network, given, orders)
+    expected = potentials_by_definition(network, bases, weights, rotated(orders.order))
+    assert_allclose(found_potentials(found), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("base", ["marginals", "examples"])
+@pytest.mark.parametrize("name", ["one", "pair", "all"])
+def test_other_orders(name, base):
+    network, data = random_network(2, (3, 2, 4))
+    data = data.subset(np.arange(0, data.n_rows, 4))
+    given = choose_base(base, data)
+    bases, weights = data.rows, data.weight / data.n_examples
+    if base == "marginals":
+        bases = every_row(data.schema)
+        wide = data.schema.arity[data.schema.variable_of] > 2
+        weights = np.where(bases == 1, given, np.where(wide, 1, 1 - given)).prod(axis=1)
+    order = np.arange(3)
+    chosen = {"one": [order], "pair": [order, order[::-1]]}
+    expected = chosen.get(name, [np.array(o) for o in itertools.permutations(order)])
+    found = to_markov_network(network, given, choose_orders(name, 3, 8))
+    assert_allclose(
+        found_potentials(found),
+        potentials_by_definition(network, bases, weights, expected),
+        atol=1e-9,
+    )
+
+
+def test_marginals_have_a_count_for_each_state():
+    data = random_states(4, (2, 3, 1, 4))
+    values, n = data.schema.values(data.rows[data.row_of]), data.n_examples
+    expected = [(np.sum(values[:, 0] == 1) + 1) / (n + 2)]
+    expected += [(np.sum(values[:, 1] == a) + 1) / (n + 3) for a in range(3)]
+    expected += [(np.sum(values[:, 3] == a) + 1) / (n + 4) for a in range(4)]
+    assert_allclose(choose_base("marginals", data), expected)
+    assert_allclose(choose_base("uniform", data), [0.5] + [1 / 3] * 3 + [0.25] * 4)
+    mode = choose_base("mode", data)
+    assert mode[1:4].sum() == mode[4:].sum() == 1
+    assert mode[1:4].argmax() == np.bincount(values[:, 1]).argmax()
+
+
+@pytest.mark.parametrize("arities", ARITIES)
+def test_the_conditionals_of_a_network_give_it_back(arities):
+    """Whatever the base and the order: they are those of a distribution."""
+    network, data = random_network(3, arities)
+    schema, rng = data.schema, np.random.default_rng(7)
+    given, weight = network.features, rng.normal(size=len(network.features))
+    conjunctions, target, weights = [], [], []
+    for f in range(len(given)):
+        literals = given.literals(f)
+        for v in np.unique(schema.variable_of[[c for c, _ in literals]]):
+            conjunctions.append(literals)
+            target.append(v)
+            weights.append(weight[f])
+    own = DependencyNetwork(flat_trees(schema), features_of(conjunctions), target, weights, schema)
+    row = every_row(schema)[5]
+    for v in range(len(schema)):
+        assert_allclose(log_cpd(own, row, v), log_conditional(given, weight, schema, row, v))
+    orders = Orders(rng.permutation(len(arities)), *rng.integers(0, 2, 2).astype(bool))
+    found = to_markov_network(own, choose_base("marginals", data), orders)
+    expected = [log_potential(given, weight, one) for one in every_row(schema)]
+    assert_allclose(found_potentials(found), np.array(expected) - expected[0], atol=1e-9)
+
+
+def test_features_that_cannot_hold_change_nothing():
+    schema = schema_of((3, 4, 2))
+    literals = [
+        [(0, 1), (1, 1), (7, 1)],
+        [(3, 0), (3, 1), (7, 1)],
+        [(0, 1), (4, 0), (5, 0), (7, 0)],
+    ]
+    weight, target = np.array([5.0, 7.0, 1.0]), [2, 2, 2]
+    base = np.array([0.2, 0.3, 0.5, 0.1, 0.2, 0.3, 0.4, 0.6])
+
+    def converted(own):
+        own = np.array(own)
+        features = features_of([literals[f] for f in own])
+        network = DependencyNetwork(
+            flat_trees(schema), features, np.array(target)[own], weight[own], schema
+        )
+        return found_potentials(to_markov_network(network, base, Orders(np.arange(3))))
+
+    assert_allclose(converted([0, 1, 2]), converted([2]))
+
+
+def test_trees_are_given_by_the_logarithms_of_their_leaves():
+    data = random_states(5, (3, 2, 4))
+    network = tree_network(learn_tree_path(data, 1.0).trees, data.schema)
+    features, target, weight = cpd_features(network)
+    for row in every_row(data.schema)[::5]:
+        values = data.schema.values(row[None])[0]
+        for v in range(3):
+            own = target == v
+            total = log_potential(features.select(own), weight[own], row)
+            assert_allclose(total, log_cpd(network, row, v)[values[v]])
