@@ -11,7 +11,7 @@ that all models can be compared.
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,11 @@ from mnlearn.inference.circuits.exact import UNKNOWN, conditionals, log_value, r
 from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.score import check_variables
 from mnlearn.inference.settings import Inference
+from mnlearn.inference.state_columns import (
+    log_state_probabilities,
+    of_values,
+    state_probabilities,
+)
 from mnlearn.inference.terms import Terms, terms_of
 from mnlearn.inference.variational import infer_beliefs
 from mnlearn.models.circuit import ArithmeticCircuit
@@ -35,6 +40,7 @@ from mnlearn.runtime.progress import track
 from mnlearn.runtime.provenance import provenance
 from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.runtime.threads import map_ranges
+from mnlearn.variables.schema import Schema
 from mnlearn_studies.records.kind import OfModels, Planned, Row, head, json_of
 from mnlearn_studies.records.record import Job, Recipe, Record
 from mnlearn_studies.study.definition import Study
@@ -98,19 +104,25 @@ def query_curve(
     points = []
     for percentage in track(percentages, "shares of the variables"):
         n_query = max(1, round(test.n_vars * percentage / 100))
-        point = answer(_Queries(rows, rank < n_query, n_sampled, threads))
+        point = answer(_Queries(rows, rank < n_query, test.schema, n_sampled, threads))
         points.append({"percentage": percentage, "n_query_variables": n_query, **point})
     write_json(out, {**record, "n_queries": len(rows), "points": points})
 
 
 @dataclass(frozen=True)
 class _Queries:
-    """Queries of one size. asked : shape of `rows`, the query variables of each row."""
+    """Queries of one size. asked : (n_rows, n_vars), the query variables of each row."""
 
     rows: NDArray[np.uint8]
     asked: NDArray[np.bool_]
+    schema: Schema
     n_sampled: int | None
     threads: int
+
+    @cached_property
+    def values(self) -> NDArray[np.uint8]:
+        """The numbers of the states of all variables."""
+        return self.schema.values(self.rows)
 
 
 def _load(path: Path) -> Model:
@@ -140,7 +152,9 @@ def _queried(
 
 def _answer_exactly(circuit: ArithmeticCircuit, queries: _Queries) -> dict[str, Any]:
     """Answer queries with a circuit."""
-    evidence = np.where(queries.asked, UNKNOWN, queries.rows).astype(np.uint8)
+    schema = queries.schema
+    unknown = queries.asked[:, schema.variable_of]
+    evidence = np.where(unknown, UNKNOWN, queries.rows).astype(np.uint8)
     # The first use compiles or loads the kernels.
     conditionals(circuit, evidence[:1])
     began = time.process_time()
@@ -148,9 +162,12 @@ def _answer_exactly(circuit: ArithmeticCircuit, queries: _Queries) -> dict[str, 
     seconds = time.process_time() - began
     log_joint = log_value(circuit, queries.rows, queries.threads)
     cll = (log_joint - log_evidence) / queries.asked.sum(axis=1)
+    by_state = state_probabilities(p[:, :, 1], schema.start, p[:, :, 0])
+    with np.errstate(divide="ignore"):
+        log_own = np.log(of_values(by_state, queries.values, schema.start, otherwise=0.0))
     return {
         **_means("cll", cll, queries.n_sampled),
-        **_cmll(queries, p[:, :, 1], p[:, :, 0]),
+        **_means("cmll", _per_variable(queries, log_own), queries.n_sampled),
         "seconds_per_query": seconds / len(queries.rows),
         "seconds_single_per_query": _seconds_single(circuit, evidence[:_SINGLE]),
     }
@@ -184,36 +201,35 @@ class _Approximation:
 
 def _sample(terms: Terms, inference: Inference, seed: int, queries: _Queries) -> dict[str, Any]:
     """Answer queries one by one, by a Gibbs chain each or by enumeration."""
-    rows, asked = queries.rows, queries.asked
-    p_one, p_zero = np.zeros(rows.shape), np.zeros(rows.shape)
+    rows, log_own = queries.rows, np.zeros(queries.asked.shape)
 
     def answer(first: int, last: int) -> None:
         for i in range(first, last):
-            query = np.flatnonzero(asked[i])
+            query = np.flatnonzero(queries.asked[i])
             found = conditional_marginals(terms, rows[i : i + 1], query, inference, seed=seed)
-            p_one[i, found.query] = found.probability[0]
-            p_zero[i, found.query] = found.complement[0]
+            log_own[i, query] = found.log_own(queries.values[i : i + 1, query])[0]
 
     seconds = _seconds_per_query(answer, queries)
-    return {**_cmll(queries, p_one, p_zero), "seconds_per_query": seconds}
+    cmll = _per_variable(queries, log_own)
+    return {**_means("cmll", cmll, queries.n_sampled), "seconds_per_query": seconds}
 
 
 def _believe(terms: Terms, queries: _Queries) -> dict[str, Any]:
     """Answer queries one by one by belief propagation."""
-    rows, asked = queries.rows, queries.asked
-    log_odds, converged = np.zeros(rows.shape), np.zeros(len(rows), bool)
+    log_own, converged = np.zeros(queries.asked.shape), np.zeros(len(queries.rows), bool)
 
     def answer(first: int, last: int) -> None:
         for i in range(first, last):
-            found = infer_beliefs(terms, rows[i], np.flatnonzero(asked[i]))
-            log_odds[i, found.query], converged[i] = found.log_odds, found.converged
+            query = np.flatnonzero(queries.asked[i])
+            found = infer_beliefs(terms, queries.rows[i], query)
+            # From the log-odds: 1 minus a probability could be 0.
+            by_state = log_state_probabilities(found.log_odds[None], found.start)
+            own = of_values(by_state, queries.values[i : i + 1, query], found.start)
+            log_own[i, query], converged[i] = own[0], found.converged
 
     seconds = _seconds_per_query(answer, queries)
-    # The logarithms of both probabilities from the log-odds: a difference from 1 could be 0.
-    own = np.where(rows == 1, log_odds, -log_odds)
-    log_p = np.where(asked, -np.logaddexp(0.0, -own), 0.0)
     return {
-        "cmll_beliefs": _mean(log_p.sum(axis=1) / asked.sum(axis=1)),
+        "cmll_beliefs": _mean(_per_variable(queries, log_own)),
         "converged_beliefs": float(converged.mean()),
         "seconds_beliefs_per_query": seconds,
     }
@@ -227,14 +243,10 @@ def _seconds_per_query(answer: Callable[[int, int], None], queries: _Queries) ->
     return (time.process_time() - began) / len(queries.rows)
 
 
-def _cmll(
-    queries: _Queries, p_one: NDArray[np.float64], p_zero: NDArray[np.float64]
-) -> dict[str, dict[str, float]]:
-    """Return the mean log-marginal of the query variables' values, per query variable."""
-    own = np.where(queries.asked, np.where(queries.rows, p_one, p_zero), 1.0)
-    with np.errstate(divide="ignore"):
-        cmll = np.log(own).sum(axis=1) / queries.asked.sum(axis=1)
-    return _means("cmll", cmll, queries.n_sampled)
+def _per_variable(queries: _Queries, log_own: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sum of what belongs to the query variables of each row, per query variable."""
+    own = np.where(queries.asked, log_own, 0.0)
+    return np.asarray(own.sum(axis=1) / queries.asked.sum(axis=1))
 
 
 def _means(
