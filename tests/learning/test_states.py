@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from made_states import every_row, examples_of, schema_of
+from mnlearn.data.dataset import merge_rows
 from mnlearn.data.incomplete import MISSING, merge_incomplete
 from mnlearn.inference.circuits.exact import draw, log_partition, log_value, most_probable
 from mnlearn.learning.incomplete_circuits import Settings, run_em
 from mnlearn.learning.latent_trees.chow_liu import StateTables
 from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_learner
+from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import NO_STATE
 
 ARITIES = [(2, 3, 4), (3, 1, 4, 2), (3, 3, 2, 4)]
@@ -24,6 +26,7 @@ GRIDS = {
     "lem": {},
     "mixture": {"n_components": [2]},
     "tree_bag": {"n_bags": [2]},
+    "ltm": {},
 }
 
 
@@ -32,8 +35,15 @@ def learn(name, data, **grid):
     return tune(learner, data, learner.grid({**GRIDS[name], **grid}), None).best.fitted.model
 
 
-@pytest.mark.parametrize("arity", ARITIES)
-@pytest.mark.parametrize("name", GRIDS)
+@pytest.mark.parametrize(
+    ("name", "arity"),
+    [
+        *itertools.product([name for name in GRIDS if name != "ltm"], ARITIES),
+        ("ltm", (3, 3, 1, 3, 3)),
+        ("ltm", (4, 4, 4)),
+        ("ltm", (2, 2, 1, 2)),
+    ],
+)
 def test_every_learner_has_a_distribution_over_the_joint_states(name, arity):
     schema = schema_of(*arity)
     train, every = examples_of(schema, 500, 1), every_row(schema)
@@ -59,6 +69,26 @@ def test_every_learner_has_a_distribution_over_the_joint_states(name, arity):
     assert (schema.values(draw(circuit, 200, 3)) != NO_STATE).all()
     unknown = np.full((1, schema.n_columns), 2, np.uint8)
     assert (schema.values(most_probable(circuit, unknown)[0]) != NO_STATE).all()
+
+
+def test_latent_trees_are_of_variables_with_as_many_states_each():
+    with pytest.raises(InputError, match="the same number of states, got 2 and 3 states; hclt"):
+        learn("ltm", examples_of(schema_of(2, 3, 1), 100, 0))
+
+
+def test_a_hidden_variable_of_three_states_is_found():
+    """Five noisy copies of a hidden variable: a star is better than any tree over them."""
+    rng = np.random.default_rng(3)
+    hidden = rng.integers(0, 3, 6000)
+    values = np.where(rng.random((6000, 5)) < 0.75, hidden[:, None], rng.integers(0, 3, (6000, 5)))
+    schema = schema_of(*[3] * 5)
+    data = merge_rows(schema.rows(values), schema=schema)
+    learner = load_learner("ltm")
+    fitted = tune(learner, data, learner.grid({}), None).best.fitted
+    assert fitted.details["n_hidden"] == 1
+    tree = learn("chow_liu", data)
+    gain = log_value(fitted.model, data.rows) - log_value(tree, data.rows)
+    assert data.weight @ gain / 6000 > 0.05
 
 
 @pytest.mark.parametrize("arity", [(2, 3, 4, 3), (3, 1, 2, 4)])

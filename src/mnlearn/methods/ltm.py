@@ -1,17 +1,20 @@
-"""Latent tree models: trees of observed and hidden binary variables."""
+"""Latent tree models: trees of observed and hidden variables."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from mnlearn.learning.latent_trees.search import GROUPINGS, learn_latent_tree
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.io import suffixes
+from mnlearn.variables.schema import Schema
 
 
 @dataclass(eq=False, kw_only=True)
 class LTM(Learner):
-    """A tree of observed and hidden binary variables."""
+    """A tree of observed and hidden variables with as many states each."""
 
     grouping: str = parameter(
         "joining",
@@ -32,15 +35,21 @@ class LTM(Learner):
     def learn(self, task: Task) -> Fitted:
         """Return the latent tree as a circuit."""
         began = time.process_time()
+        schema = task.train.schema
+        # Variables of one state have no columns and are in no tree.
+        kept = np.flatnonzero(schema.arity > 1).astype(np.int32)
+        inside = Schema(tuple(schema[v] for v in kept.tolist()), schema.is_named)
         tree = learn_latent_tree(
-            task.train,
+            replace(task.train, schema=inside),
             self.grouping,
             self.pseudocount,
             self.trial_iterations,
             n_iterations=self.max_iterations,
             tolerance=self.tolerance,
         )
-        model = tree.circuit(task.train.schema)
+        model = tree.circuit(inside)
+        target = None if model.target is None else kept[model.target]
+        model = replace(model, schema=schema, target=target)
         seconds = {"structure": time.process_time() - began, "weights": 0.0}
         details = {
             "n_edges": model.n_edges,

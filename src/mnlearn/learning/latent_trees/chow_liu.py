@@ -105,6 +105,11 @@ class StateTables:
         spread[variable[:, None] == variable] = 0.0
         self.table = (counts + spread + np.diag(added)) / total
 
+    def all(self) -> NDArray[np.float64]:
+        """Return P(X_u = a, X_v = b) at [a, b, u, v], of variables with as many states each."""
+        n, k = len(self.arity), int(self.arity[0])
+        return self.table.reshape(n, k, n, k).transpose(1, 3, 0, 2)
+
     def joint(self, u: int, v: int) -> NDArray[np.float64]:
         """Return P(X_u = a, X_v = b) at [a, b]."""
         return self.table[self._states(u), self._states(v)]

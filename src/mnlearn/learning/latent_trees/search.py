@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.circuits.exact import expected_counts_given
 from mnlearn.kernels.arithmetic.ties import EQUAL, first_greatest
-from mnlearn.learning.latent_trees.chow_liu import PairTables
+from mnlearn.learning.latent_trees.chow_liu import pair_tables
 from mnlearn.learning.latent_trees.grouping import (
     Distances,
     group_recursively,
@@ -28,6 +28,7 @@ from mnlearn.learning.latent_trees.tree import (
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.runtime.errors import DATA, InputError
 from mnlearn.runtime.progress import track
+from mnlearn.variables.schema import Schema, Variable
 
 # Neighbour joining (CLNJ of the paper) and recursive grouping (CLRG).
 GROUPINGS = {"joining": join_neighbours, "recursive": group_recursively}
@@ -66,7 +67,8 @@ def learn_latent_tree(
     Raises
     ------
     InputError
-        There is only one variable; or the weights sum to less than 2 (1 if all rows are equal).
+        There is only one variable; the numbers of states differ; or the weights sum to less than 2
+        (1 if all rows are equal).
 
     Notes
     -----
@@ -84,7 +86,9 @@ def learn_latent_tree(
        Sections 5 and 5.4.
     """
     _check_data(data)
-    tables = PairTables(data, pseudocount)
+    n_states = int(data.schema.arity[0])
+    # As much for each cell of a table as where there are two states.
+    tables = pair_tables(data, pseudocount * n_states**2 / 4.0)
     pairs, parent = tables.all(), tables.tree()
     tree = run_em(
         _observed_tree(parent, pairs), data, pseudocount, n_iterations=1, tolerance=tolerance
@@ -110,7 +114,13 @@ def _observed_tree(parent: NDArray[np.int64], pairs: NDArray[np.float64]) -> Lat
 
 def _check_data(data: Dataset) -> None:
     if data.n_vars < 2:
-        raise InputError("latent tree: expected at least 2 variables, got 1.")
+        raise InputError(f"latent tree: expected at least 2 variables, got {data.n_vars}.")
+    if data.schema.arity.min() < data.schema.arity.max():
+        found = " and ".join(str(k) for k in np.unique(data.schema.arity))
+        raise InputError(
+            f"latent tree: expected variables with the same number of states, got {found} states; "
+            "hclt learns trees of hidden variables for any numbers of states."
+        )
     least = min(data.n_rows, 2)
     if data.n_examples < least:
         # The BIC would reward parameters or hardly punish them, and the tree would grow and grow.
@@ -157,7 +167,7 @@ class _Search:
         self.data = data
         self._pseudocount, self._n_iterations = pseudocount, n_iterations
         self._tolerance = tolerance
-        self._messages = TreeMessages(data.rows)
+        self._messages = TreeMessages(data.schema.values(data.rows), tree.n_states)
         self._take(tree)
 
     def _take(self, tree: LatentTree) -> None:
@@ -231,22 +241,28 @@ class _Region:
     ) -> LatentTree:
         """Return the tree after EM in the region, with the log-likelihood of the data."""
         tree, before = self.tree, -np.inf
-        n_examples = float(weight.sum())
+        n_examples, n_states = float(weight.sum()), tree.n_states
+        if n_states > 2:
+            # Of a state only the leaf of value 1 of its column is used.
+            potentials = potentials.reshape(len(weight), -1, 1)
+            potentials = np.concatenate([np.zeros(potentials.shape), potentials], axis=2)
+        states = tuple(range(n_states))
+        schema = Schema(tuple(Variable(str(k), states) for k in range(self.n_kept)))
         for _ in range(n_iterations):
-            circuit = tree_circuit(self.parent, self._log_prob(tree), self.n_kept)
+            circuit = tree_circuit(self.parent, self._log_prob(tree), schema, n_states)
             counts, log_likelihood = expected_counts_given(circuit, potentials, weight)
             if log_likelihood - before < tolerance * abs(log_likelihood):
                 break
             reached, before = tree, log_likelihood
             tables = smooth_tables(
-                self.parent, self.nodes, counts, n_examples, pseudocount=pseudocount
+                self.parent, self.nodes, counts, n_examples, n_states, pseudocount
             )
             tree = LatentTree(tree.n_vars, {**tree.tables, **tables}, before)
         return LatentTree(tree.n_vars, reached.tables, before)
 
     def _log_prob(self, tree: LatentTree) -> NDArray[np.float64]:
         # What is known of the root, its prior included, comes with the potentials.
-        out = np.zeros((len(self.nodes), 2, 2))
+        out = np.zeros((len(self.nodes), tree.n_states, tree.n_states))
         for k, up in enumerate(self.parent):
             if up != NO_PARENT:
                 table = table_of(tree, self.nodes[up], self.nodes[k])
@@ -258,7 +274,7 @@ def _choose_heir(tree: LatentTree, h: int) -> int:
     """Return the neighbour that a hidden node is most correlated with."""
     near = tree.neighbours()[h]
     tables = [tree.tables[min(u, h), max(u, h)] for u in near]
-    return near[first_greatest(np.abs([_correlation(table) for table in tables]), EQUAL)]
+    return near[first_greatest(np.array([_likeness(table) for table in tables]), EQUAL)]
 
 
 def _contract(tree: LatentTree, h: int, heir: int) -> LatentTree:
@@ -276,15 +292,28 @@ def _contract(tree: LatentTree, h: int, heir: int) -> LatentTree:
     return LatentTree(tree.n_vars, tables, tree.log_likelihood)
 
 
-def _correlation(table: NDArray[np.float64]) -> float:
-    p, q = table[1].sum(), table[:, 1].sum()
-    return float((table[1, 1] - p * q) / np.sqrt(p * (1 - p) * q * (1 - q)))
+def _likeness(table: NDArray[np.float64]) -> float:
+    """Return the absolute correlation of two variables, or what stands for it; see `_Grouping`."""
+    if len(table) == 2:
+        p, q = table[1].sum(), table[:, 1].sum()
+        return float(abs((table[1, 1] - p * q) / np.sqrt(p * (1 - p) * q * (1 - q))))
+    spread = np.sqrt(table.sum(axis=0).prod() * table.sum(axis=1).prod())
+    return float((abs(np.linalg.det(table)) / spread) ** (1.0 / (len(table) - 1)))
 
 
 class _Grouping:
     """Distances between observed and hidden nodes, and the tables at which EM starts.
 
     A hidden node is correlated positively with one observed node, its representative.
+
+    Of variables of k states, the determinant of their table divided by the geometric mean of the
+    products of their probabilities stands for the correlation, to the power of 1 / (k - 1). It is
+    the absolute correlation where k is 2, and its logarithm adds up along a tree as well [1]_.
+
+    References
+    ----------
+    .. [1] Lake, "Reconstructing evolutionary trees from DNA and protein sequences: paralinear
+       distances", PNAS 91 (1994).
     """
 
     def __init__(
@@ -294,7 +323,12 @@ class _Grouping:
     ) -> None:
         p_one = pairs[1].sum(axis=0)[:, 0]
         sd = np.sqrt(p_one * (1.0 - p_one))
-        self.correlation = (pairs[1, 1] - np.outer(p_one, p_one)) / np.outer(sd, sd)
+        self.pairs, self.n_states = pairs, len(pairs)
+        if self.n_states == 2:
+            self.correlation = (pairs[1, 1] - np.outer(p_one, p_one)) / np.outer(sd, sd)
+        else:
+            near = [[_likeness(table) for table in own] for own in pairs.transpose(2, 3, 0, 1)]
+            self.correlation = np.array(near)
         self.tree_behind = tree_behind
         self.distances = Distances(information_distances(self.correlation))
         self.p_one = p_one.tolist()
@@ -329,13 +363,15 @@ class _Grouping:
         grown.representative = [*self.representative, self.representative[v]]
         matrix = np.zeros((n + 1, n + 1))
         matrix[:n, :n] = self.distances.matrix
-        step = -np.log(1.0 - 2.0 * _NOISE)
+        share = _NOISE / (self.n_states - 1)
+        step = -np.log(1.0 - self.n_states * share)
         matrix[n, :n] = matrix[:n, n] = self.distances.matrix[v] + step
         grown.distances = Distances(matrix)
         near = tree.neighbours()[v]
         tables = {e: t for e, t in tree.tables.items() if v not in e}
         own = table_of(tree, v, near[0]).sum(axis=1)
-        noise = np.array([[1.0 - _NOISE, _NOISE], [_NOISE, 1.0 - _NOISE]])
+        noise = np.full((self.n_states, self.n_states), share)
+        np.fill_diagonal(noise, 1.0 - _NOISE)
         tables[v, n] = own[:, None] * noise
         for u in near:
             # P(u, hidden) = sum over v of P(u, v) P(hidden | v).
@@ -346,6 +382,12 @@ class _Grouping:
         """Return the joint probabilities of two nodes by their distance."""
         p, q = self.p_one[u], self.p_one[w]
         ru, rw = self.representative[u], self.representative[w]
+        if self.n_states > 2:
+            size = np.exp(-self.distances.matrix[u, w])
+            linked = self.pairs[:, :, ru, rw]
+            alone = np.outer(linked.sum(axis=1), linked.sum(axis=0))
+            table = np.maximum((1.0 - size) * alone + size * linked, _LOWEST)
+            return np.asarray(table / table.sum())
         sign = 1.0 if ru == rw else np.sign(self.correlation[ru, rw])
         size = np.exp(-self.distances.matrix[u, w])
         covariance = sign * size * np.sqrt(p * (1 - p) * q * (1 - q))

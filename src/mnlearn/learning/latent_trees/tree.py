@@ -1,4 +1,4 @@
-"""Trees of observed and hidden binary variables: messages for each row, and parameters by EM."""
+"""Trees of observed and hidden variables: messages for each row, and parameters by EM."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,16 +18,18 @@ Array = NDArray[np.float64]
 
 
 class TreeMessages:
-    """Messages in a rooted tree that changes; all are logarithms of shape (n_rows, 2).
+    """Messages in a rooted tree that changes; all are logarithms of shape (n_rows, n_states).
 
-    rows : uint8, (n_rows, n_vars), values of the nodes 0 to n_vars - 1. All other nodes are hidden.
+    values : uint8, (n_rows, n_vars), states of the nodes 0 to n_vars - 1. All other nodes are
+        hidden.
+    n_states : number of states of each node.
 
     Messages to the root are kept, and computed again only above a change. Messages from the root
     are computed when they are asked for.
     """
 
-    def __init__(self, rows: NDArray[np.uint8]) -> None:
-        self._rows = rows
+    def __init__(self, values: NDArray[np.uint8], n_states: int = 2) -> None:
+        self._values, self._n_states = values, n_states
         self.parent: dict[int, int] = {}
         self._children: dict[int, list[int]] = {}
         self._log_prob: dict[int, Array] = {}
@@ -86,10 +88,9 @@ class TreeMessages:
             self._up[v] = _through(own, self._log_prob[v].T)
 
     def _evidence(self, v: int) -> Array:
-        out = np.zeros((len(self._rows), 2))
-        if v < self._rows.shape[1]:
-            out[self._rows[:, v] == 1, 0] = LOG_ZERO
-            out[self._rows[:, v] == 0, 1] = LOG_ZERO
+        out = np.zeros((len(self._values), self._n_states))
+        if v < self._values.shape[1]:
+            out[self._values[:, v, None] != np.arange(self._n_states)] = LOG_ZERO
         return out
 
     def _from_above(self, v: int) -> Array:
@@ -112,7 +113,7 @@ class TreeMessages:
         """Return the log-probability of each row, float64 of (n_rows,)."""
         root = next(v for v, up in self.parent.items() if up == NO_PARENT)
         both = self._own[root] + self._from_above(root)
-        return np.asarray(np.logaddexp(both[:, 0], both[:, 1]))
+        return np.asarray(np.logaddexp.reduce(both, axis=1))
 
     def top(self, region: Sequence[int]) -> int:
         """Return the node of a connected region that is nearest to the root."""
@@ -124,7 +125,7 @@ class TreeMessages:
 
         Returns
         -------
-        float64 array of shape (n_rows, len(region), 2)
+        float64 array of shape (n_rows, len(region), n_states)
             Logarithms.
         """
         out = np.array([self._own[v] for v in region])
@@ -143,9 +144,10 @@ def _same(before: dict[int, Any], after: dict[int, Any], v: int) -> bool:
 
 def _through(message: Array, log_table: Array) -> Array:
     """Return log sum over x of exp(message[:, x] + log_table[x, y]) at [:, y]."""
-    zero = message[:, :1] + log_table[0]
-    one = message[:, 1:] + log_table[1]
-    return np.logaddexp(zero, one)
+    out: Array = message[:, :1] + log_table[0]
+    for x in range(1, len(log_table)):
+        out = np.logaddexp(out, message[:, x : x + 1] + log_table[x])
+    return out
 
 
 Edge = tuple[int, int]
@@ -159,7 +161,7 @@ class LatentTree:
     ----------
     n_vars : int
         Number of observed variables.
-    tables : dict of float64 arrays of shape (2, 2)
+    tables : dict of float64 arrays of shape (n_states, n_states)
         P(X_u = a, X_v = b) of each edge (u, v), u < v.
     log_likelihood : float
         Of the training data in nats, summed over examples.
@@ -170,13 +172,19 @@ class LatentTree:
     log_likelihood: float
 
     @property
+    def n_states(self) -> int:
+        """Number of states of each variable."""
+        return len(next(iter(self.tables.values())))
+
+    @property
     def n_hidden(self) -> int:
         """Number of hidden variables."""
         return len({node for edge in self.tables for node in edge if node >= self.n_vars})
 
     def bic(self, n_examples: float) -> float:
         """Return the Bayesian information criterion, higher is better (Choi et al., 5.4)."""
-        n_parameters = 2 * len(self.tables) + 1
+        k = self.n_states
+        n_parameters = k * (k - 1) * len(self.tables) + k - 1
         return self.log_likelihood - 0.5 * n_parameters * np.log(n_examples)
 
     def neighbours(self) -> dict[int, list[int]]:
@@ -190,7 +198,7 @@ class LatentTree:
     def circuit(self, schema: Schema | None = None) -> ArithmeticCircuit:
         """Return the circuit of the observed variables."""
         parent, log_prob, _ = root_tree(self)
-        return tree_circuit(parent, log_prob, schema or self.n_vars)
+        return tree_circuit(parent, log_prob, schema or self.n_vars, self.n_states)
 
 
 def root_tree(tree: LatentTree) -> tuple[NDArray[np.int64], NDArray[np.float64], list[int]]:
@@ -203,7 +211,7 @@ def root_tree(tree: LatentTree) -> tuple[NDArray[np.int64], NDArray[np.float64],
     nodes = [*range(tree.n_vars), *sorted(node for node in neighbours if node >= tree.n_vars)]
     place = {node: k for k, node in enumerate(nodes)}
     parent = np.full(len(nodes), NO_PARENT, np.int64)
-    log_prob = np.zeros((len(nodes), 2, 2))
+    log_prob = np.zeros((len(nodes), tree.n_states, tree.n_states))
     first = neighbours[0][0]
     log_prob[0, 0] = np.log(table_of(tree, 0, first).sum(axis=1))
     stack, seen = [0], {0}
@@ -242,7 +250,7 @@ def run_em(
     tolerance : float
         Stop when an iteration raises the log-likelihood by less than this share of it.
     """
-    circuit = tree.circuit()
+    circuit = tree.circuit(data.schema)
     before = -np.inf
     for _ in range(n_iterations):
         counts, log_likelihood = expected_counts(circuit, data)
@@ -250,7 +258,7 @@ def run_em(
             break
         before = log_likelihood
         tree = _maximise(tree, counts, data.n_examples, pseudocount)
-        circuit = tree.circuit()
+        circuit = tree.circuit(data.schema)
     return LatentTree(tree.n_vars, tree.tables, before)
 
 
@@ -258,7 +266,7 @@ def _maximise(
     tree: LatentTree, counts: NDArray[np.float64], n_examples: float, pseudocount: float
 ) -> LatentTree:
     parent, _, nodes = root_tree(tree)
-    tables = smooth_tables(parent, nodes, counts, n_examples, pseudocount=pseudocount)
+    tables = smooth_tables(parent, nodes, counts, n_examples, tree.n_states, pseudocount)
     return LatentTree(tree.n_vars, tables, tree.log_likelihood)
 
 
@@ -267,18 +275,18 @@ def smooth_tables(
     nodes: Sequence[int],
     counts: NDArray[np.float64],
     n_examples: float,
-    *,
+    n_states: int,
     pseudocount: float,
 ) -> dict[Edge, NDArray[np.float64]]:
     """Return the tables of expected counts, which are in the order of `tree_circuit`."""
-    tables, at = {}, 0
-    for k, up in enumerate(parent):
+    tables, at, n_cells = {}, 0, n_states * n_states
+    for place, up in enumerate(parent):
         if up == NO_PARENT:
-            at += 2
+            at += n_states
             continue
-        table = counts[at : at + 4].reshape(2, 2) + pseudocount
-        at += 4
-        table /= n_examples + 4.0 * pseudocount
-        u, v = nodes[up], nodes[k]
+        table = counts[at : at + n_cells].reshape(n_states, n_states) + pseudocount
+        at += n_cells
+        table /= n_examples + float(n_cells) * pseudocount
+        u, v = nodes[up], nodes[place]
         tables[min(u, v), max(u, v)] = table if u < v else table.T
     return tables
