@@ -8,7 +8,7 @@ import scipy
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, merge_rows
-from mnlearn.inference.conditionals import conditional_log_odds
+from mnlearn.inference.conditionals import conditional_log_odds, log_conditionals
 from mnlearn.kernels import conversion as kernels
 from mnlearn.kernels.conversion import merge_subfeatures, write_subfeatures
 from mnlearn.models.dependency_network import DependencyNetwork
@@ -165,6 +165,10 @@ def consistency_gap(
         Kullback-Leibler divergence in nats, averaged over variables and examples.
     """
     data = data.subset(np.arange(0, data.n_rows, -(-data.n_rows // GAP_ROWS)))
+    if not data.schema.is_binary:
+        log_p, of_converted = (log_conditionals(m, data, threads) for m in (network, converted))
+        divergence = (np.exp(log_p) * (log_p - of_converted)).sum(axis=1) / data.n_vars
+        return float(data.weight @ divergence / data.n_examples)
     log_odds = conditional_log_odds(network, data, threads)
     of_converted = conditional_log_odds(converted, data, threads)
     one, zero = scipy.special.expit(log_odds), scipy.special.expit(-log_odds)

@@ -9,15 +9,16 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees
-from mnlearn.models.features import FeatureSet, concatenate, feature_set, with_literal
+from mnlearn.models.features import FeatureSet, concatenate, feature_set
 from mnlearn.models.mixture_circuit import mixture_circuit
+from mnlearn.models.tree_features import paths_with_states
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import DATA, InputError
 from mnlearn.runtime.random_streams import stream
 
 
 def average_networks(parts: list[tuple[float, DependencyNetwork]]) -> DependencyNetwork:
-    """Return the network whose log-odds are the weighted sum of the log-odds of networks.
+    """Return the network whose scores of states are the weighted sum of those of networks.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ def average_networks(parts: list[tuple[float, DependencyNetwork]]) -> Dependency
     pieces = [(share, *log_odds_features(network)) for share, network in parts if share]
     first = parts[0][1]
     return DependencyNetwork(
-        flat_trees(first.n_vars),
+        flat_trees(first.schema),
         concatenate([features for _, features, _, _ in pieces]),
         read_only(np.concatenate([target for _, _, target, _ in pieces]).astype(np.int32)),
         read_only(np.concatenate([share * weight for share, _, _, weight in pieces])),
@@ -47,9 +48,10 @@ def average_networks(parts: list[tuple[float, DependencyNetwork]]) -> Dependency
 
 
 def log_odds_features(network: DependencyNetwork) -> tuple[FeatureSet, NDArray, NDArray]:
-    """Return the CPDs as (features, target, weight): the weights add up to the log-odds.
+    """Return the CPDs as (features, target, weight): the weights add up to the scores of states.
 
-    The features of a tree are the paths to its leaves, each with the value 1 of the target.
+    A score is the log-odds against the first state. The features of a tree are the paths to its
+    leaves, each with the other states of the target.
 
     Raises
     ------
@@ -57,13 +59,15 @@ def log_odds_features(network: DependencyNetwork) -> tuple[FeatureSet, NDArray, 
         A CPD has a probability of 0.
     """
     trees = network.trees
-    leaves = np.flatnonzero(trees.is_leaf)
-    log_odds = trees.log_prob[leaves, 1] - trees.log_prob[leaves, 0]
+    paths, place = paths_with_states(trees, network.schema, np.flatnonzero(trees.is_leaf))
+    node, state = np.divmod(place, trees.most_states)
+    log_odds = trees.log_prob[node, state] - trees.log_prob[node, 0]
     if not np.isfinite(log_odds).all():
         raise InputError("mixture: a conditional probability is 0; smooth the network first.")
-    leaves, log_odds = leaves[log_odds != 0], log_odds[log_odds != 0]
-    target = trees.target[leaves].astype(np.int32)
-    paths = with_literal(trees.paths().select(leaves), target, 1)
+    # The first state, and those that are as probable.
+    kept = np.flatnonzero(log_odds)
+    paths, log_odds = paths.select(kept), log_odds[kept]
+    target = trees.target[node[kept]].astype(np.int32)
     order = np.lexsort((paths.var, paths.owner))
     return (
         concatenate(

@@ -94,11 +94,6 @@ class Trees:
         parent[self.child[inner]] = inner[:, None]
         return read_only(parent)
 
-    def tests(self, schema: Schema) -> dict[tuple[int, int], int]:
-        """Return how many nodes test each pair (tested variable, target)."""
-        inner = ~self.is_leaf
-        return count_pairs(schema.variable_of[self.split_var[inner]], self.target[inner])
-
     def is_flat(self, schema: Schema) -> NDArray[np.bool_]:
         """Return which trees are a single leaf of equal probabilities, bool of shape (n_vars,)."""
         root = self.start[:-1]
