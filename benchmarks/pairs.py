@@ -21,7 +21,7 @@ from benchmarks.judges import compare_edges, compare_models, compare_regressions
 from benchmarks.measure import Bench, Figure, measure_seconds
 from benchmarks.processes import ProgramError, measure_in_turn, run_program
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.text import save_text
+from mnlearn.data.text_tables import save_text
 from mnlearn.learning.ising.estimation import learn_ising
 from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_learner

@@ -2,7 +2,7 @@
 
 from made_random import random_data, random_dependency_network, random_network
 from mnlearn.data.dataset import merge_rows
-from mnlearn.data.text import save_text
+from mnlearn.data.text_tables import save_text
 from mnlearn.models.io.formats import save_model
 from mnlearn.variables.schema import binary_schema
 

@@ -14,7 +14,7 @@ import pytest
 from command import refuse, run, succeed
 from made_random import random_data, random_network
 from mnlearn.data.dataset import merge_rows
-from mnlearn.data.text import save_text
+from mnlearn.data.text_tables import save_text
 from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError

@@ -6,7 +6,7 @@ import pytest
 from command import refuse, succeed
 from command_folder import fill_folder
 from mnlearn.data.dataset import merge_rows
-from mnlearn.data.text import save_text
+from mnlearn.data.text_tables import save_text
 from mnlearn.methods import learner_names, load_learner
 from mnlearn.models.io.formats import FORMS, load_model, save_model
 from mnlearn.runtime.errors import InputError

@@ -14,7 +14,7 @@ from made_random import random_data
 from mnlearn.cli import main
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.examples import load_dataset
-from mnlearn.data.text import save_text
+from mnlearn.data.text_tables import save_text
 from mnlearn.drawing import ising_folder
 from mnlearn.learning.ising.comparison import compare
 from mnlearn.learning.ising.resampling import bootstrap, drop_cases

@@ -13,7 +13,7 @@ from command import mean, numbers, refuse, succeed
 from made_random import random_dependency_network, random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.examples import load_dataset
-from mnlearn.data.text import save_text
+from mnlearn.data.text_tables import save_text
 from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import save_model
 from mnlearn.models.markov_network import markov_network

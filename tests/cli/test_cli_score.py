@@ -14,7 +14,7 @@ from command import mean, numbers, refuse, succeed
 from made_data import examples
 from made_random import random_data, random_network
 from mnlearn.data.dataset import merge_rows
-from mnlearn.data.text import save_text
+from mnlearn.data.text_tables import save_text
 from mnlearn.models.io.formats import save_model
 from mnlearn.variables.schema import binary_schema
 

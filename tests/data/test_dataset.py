@@ -102,7 +102,7 @@ def test_weights_that_are_not_positive_are_refused(weight):
         merge_rows(np.eye(2), np.array([1, weight]))
 
 
-@pytest.mark.parametrize("given", [{"weight": np.ones(1)}, {"names": ("a",)}])
+@pytest.mark.parametrize("given", [{"weight": np.ones(1)}, {"schema": binary_schema(("a",))}])
 def test_weights_and_names_of_another_length_are_refused(given):
     with pytest.raises(InputError):
         merge_rows(np.eye(2), **given)

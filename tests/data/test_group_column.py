@@ -4,7 +4,7 @@ import pytest
 
 from mnlearn.data.group_column import MOST_GROUPS, join_groups, load_groups
 from mnlearn.data.incomplete import MISSING
-from mnlearn.data.reading import Reading
+from mnlearn.data.rules import Rules
 from mnlearn.runtime.errors import InputError
 
 
@@ -32,7 +32,7 @@ def test_rows_are_divided_in_order(tmp_path):
 
 def test_groups_may_have_missing_cells(tmp_path):
     path = write(tmp_path, "a,g,b\n1,1,\n0,2,1\n1,2,x\n0,1,1\n")
-    found, groups = load_groups(path, "g", reading=Reading(na=("x",)))
+    found, groups = load_groups(path, "g", rules=Rules(na=("x",)))
     assert examples(groups["1"]) == [[1, MISSING], [0, 1]]
     assert examples(groups["2"]) == [[0, 1], [1, MISSING]]
     assert found.data.n_with_missing == 2
@@ -56,7 +56,7 @@ def test_rows_without_a_group_are_left_out_on_request(tmp_path, caplog):
         ("a,g\n1,x\n0,x\n", "g", f"column 'g': expected 2 to {MOST_GROUPS} groups, got 1."),
         ("a,g\n1,x\n0,\n", "g", "line 3, column 'g': the group is missing; --missing drop"),
         ("1,0\n0,1\n", "2", "expected a table whose first line has names of columns."),
-        ("a,g\n1,x\n2,y\n3,y\n", "g", "line 3, column 'a'"),
+        ("a,g\n1.5,x\n2,y\n3,y\n", "g", "line 2, column 'a'"),
     ],
 )
 def test_what_names_no_groups_is_refused(tmp_path, text, column, sentence):
@@ -71,5 +71,5 @@ def test_a_column_of_many_values_names_no_groups(tmp_path):
     rows = "".join(f"{k % 2},p{k}\n" for k in range(MOST_GROUPS + 1))
     with pytest.raises(InputError, match=f"got {MOST_GROUPS + 1}"):
         load_groups(write(tmp_path, f"a,g\n{rows}"), "g")
-    with pytest.raises(InputError, match="expected a text file"):
+    with pytest.raises(InputError, match="expected a table"):
         load_groups(tmp_path / "a.npz", "g")

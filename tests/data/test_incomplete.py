@@ -51,7 +51,7 @@ def test_complete_data_as_incomplete():
 
 @pytest.mark.parametrize(("names", "label"), [(None, "2"), (("a", "b"), "'b'")])
 def test_a_column_without_a_known_cell(names, label):
-    data = merge_incomplete([[1, MISSING], [0, MISSING]], schema=binary_schema(names))
+    data = merge_incomplete([[1, MISSING], [0, MISSING]], schema=binary_schema(names or 2))
     with pytest.raises(InputError) as caught:
         data.frequency()
     assert (

@@ -1,16 +1,13 @@
 """A person's own files: three, or one to be split."""
 
-import gzip
-
 import numpy as np
 import pytest
 
 from made_data import assert_same, examples, write
-from mnlearn.data.categories import find_encoding
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.own_files import load_local, split_examples
-from mnlearn.data.reading import Reading
-from mnlearn.data.text import save_text
+from mnlearn.data.rules import Rules
+from mnlearn.data.text_tables import save_text
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream
@@ -20,15 +17,6 @@ def test_local_three_files(tmp_path):
     paths = [write(tmp_path / f"{name}.csv", "a,b\n0,1\n") for name in ("train", "valid", "test")]
     parts = load_local(*paths)
     assert [part.names for part in parts] == [("a", "b")] * 3
-
-
-def test_local_files_without_names_take_those_of_the_others(tmp_path):
-    train = write(tmp_path / "train.data", "0,1\n")
-    valid = write(tmp_path / "valid.data", "1,1\n")
-    test = write(tmp_path / "test.csv", "a,b\n1,0\n")
-    parts = load_local(train, valid, test)
-    assert [part.names for part in parts] == [("a", "b")] * 3
-    assert [part.rows.tolist() for part in parts] == [[[0, 1]], [[1, 1]], [[1, 0]]]
 
 
 def test_local_single_file_is_split(tmp_path):
@@ -94,34 +82,19 @@ def test_what_is_wrong_with_a_split_names_the_file_or_the_shares(tmp_path):
 
 
 def test_files_are_read_like_the_first(tmp_path):
-    train = write(tmp_path / "train.csv", "a,b\n1,0\n2,1\n")
-    other = write(tmp_path / "other.csv", "a,b\n1,0\n1,1\n")
-    parts = load_local(train, other, other, reading=Reading(ones=("a=1",)))
-    assert [examples(part).tolist() for part in parts] == [
-        [[1, 0], [0, 1]],
-        *[[[1, 0], [1, 1]]] * 2,
+    train = write(tmp_path / "train.csv", "a,b,c\n1,m,10\n2,f,20\n3,f,90\n")
+    other = write(tmp_path / "other.csv", "b,a,c\nm,1,12\nf,2,12\n")
+    parts = load_local(train, other, other, rules=Rules(cut={"c": "median"}))
+    assert [part.schema for part in parts] == [parts[0].schema] * 3
+    assert parts[0].schema["c"].states == ("<20", ">=20")
+    assert parts[1].schema.decode(examples(parts[1])).to_numpy().tolist() == [
+        [1, "m", "<20"],
+        [2, "f", "<20"],
     ]
-
-
-def test_encoded_files_with_groups(tmp_path):
-    path = write(tmp_path / "a.csv", "c,d,e\nx,0,1\ny,1,0\nz,0,1\n")
-    encoding = find_encoding([path])
-    assert [p.groups for p in load_local(path, path, path, encoding=encoding)] == [((0, 1, 2),)] * 3
-    parts = load_local(path, path, path, encoding=encoding, groups="4-5")
-    assert [part.groups for part in parts] == [((3, 4),)] * 3
-    with pytest.raises(InputError, match=r"a\.csv, groups: expected `names`, or ranges"):
-        load_local(path, path, path, encoding=encoding, groups="4")
-    limit = ExpansionLimit(max_bytes=10)
-    packed = write(tmp_path / "a.csv.gz", gzip.compress(path.read_bytes()))
-    with pytest.raises(InputError, match="expand to"):
-        load_local(packed, packed, packed, encoding=encoding, limit=limit)
-
-
-def test_the_later_file_has_names(tmp_path):
-    bare, ab = write(tmp_path / "a.data", "0,1\n"), write(tmp_path / "ab.csv", "a,b\n0,1\n")
-    assert [part.names for part in load_local(bare, ab, bare)] == [("a", "b")] * 3
-    assert [part.names for part in load_local(bare, bare, bare)] == [None] * 3
-    ba = write(tmp_path / "ba.csv", "a,c\n0,1\n")
+    new = write(tmp_path / "new.csv", "a,b,c\n1,x,10\n")
     with pytest.raises(InputError) as caught:
-        load_local(bare, ab, ba)
-    assert str(caught.value) == f"{ba}: there is no column 'b'; the columns are 'a', 'c'."
+        load_local(train, new, other, rules=Rules(cut={"c": "median"}))
+    assert str(caught.value) == (
+        f"{new}, line 2, column 'b': expected 'f' or 'm', got 'x'; --states names the states of a "
+        "column where it is first read."
+    )

@@ -12,7 +12,7 @@ from mnlearn.runtime.errors import InputError
 RATINGS = pd.DataFrame(
     {"mood": [5, None, 1, 4], "sex": ["f", "m", "m", "f"]}, index=list("pqrs")
 )  # fmt: skip
-HOW = {"ones": [">=4", "sex=f"]}
+HOW = {"cut": {"mood": 4}, "states": {"sex": ["m", "f"]}}
 
 
 @pytest.fixture(params=["table", "file"])
@@ -24,7 +24,7 @@ def source(request, tmp_path):
 
 
 def test_messages_name_where_the_examples_come_from(tmp_path):
-    holes = pd.DataFrame({"a": ["1", None], "b": [None, "0"]})
+    holes = pd.DataFrame({"a": [1, None], "b": [None, 0]})
     holes.to_csv(tmp_path / "holes.csv", index=False)
     fault = ": each row has a missing cell; expected complete rows to keep."
     for source, where in ((tmp_path / "holes.csv", f"{tmp_path}/holes.csv"), (holes, "source")):
@@ -34,9 +34,6 @@ def test_messages_name_where_the_examples_come_from(tmp_path):
     with pytest.raises(mn.InputError) as caught:
         mn.Atomic(missing="drop").fit(holes)
     assert str(caught.value) == "X" + fault
-    (tmp_path / "whole.csv").write_text("a,b\n1,0\n0,1\n", encoding="utf-8")
-    with pytest.raises(mn.InputError, match=r"whole\.csv, groups"):
-        mn.read_data(tmp_path / "whole.csv", groups="1-9")
 
 
 def test_missing_cells_are_refused_dropped_filled_in_or_kept(source):
@@ -50,7 +47,11 @@ def test_missing_cells_are_refused_dropped_filled_in_or_kept(source):
     filled = mn.read_data(source, missing="impute", random_state=3, **HOW)
     assert examples(filled)[[0, 2, 3]].tolist() == [[1, 1], [0, 0], [1, 1]]
     kept = mn.read_data(source, missing="keep", as_frame=True, **HOW)
-    np.testing.assert_array_equal(kept, [[1, 1], [np.nan, 0], [0, 0], [1, 1]])
+    assert kept["mood"].astype(object).where(kept["mood"].notna(), None).tolist() == [
+        ">=4", None, "<4", ">=4",
+    ]  # fmt: skip
+    assert kept["mood"].cat.ordered
+    assert kept["sex"].cat.categories.tolist() == ["m", "f"]
     again = mn.ChowLiu(missing="em").fit(kept)
     assert np.isfinite(again.score(kept))
 
@@ -74,30 +75,33 @@ def test_what_read_data_refuses(tmp_path):
         mn.read_data(path, as_frame=True)
 
 
-def test_learners_name_the_function_that_reads_other_values():
-    table = pd.DataFrame({"sex": ["f", "m", "m"], "a": [0, 1, 1]})
+def test_messages_say_what_to_write():
+    table = pd.DataFrame({"age": [20.5, 30.5, 41.0], "sex": ["f", "m", "f"]})
     for use in (mn.ChowLiu().fit, mn.impute):
-        with pytest.raises(InputError, match=r"'f'; mn\.read_data\(X, ones=\.\.\.\) says which"):
+        with pytest.raises(InputError) as caught:
             use(table)
-    with pytest.raises(InputError, match="'f'; ones= says which"):
+        assert str(caught.value) == (
+            "X, row 0, column 'age': '20.5' is a fraction; cut it with "
+            'mn.read_data(X, cut={"age": [27, 34]}) or mn.read_data(X, cut={"age": "median"}), or '
+            'leave it out with mn.read_data(X, leave_out="age").'
+        )
+    with pytest.raises(
+        InputError, match=r'cut it with cut={"age": \[27, 34\]} or cut={"age": "med'
+    ):
         mn.read_data(table)
+    assert mn.read_data(table, cut={"age": [27, 34]}).schema["age"].states == (
+        "<27",
+        "27-<34",
+        ">=34",
+    )
 
 
-def test_groups_are_those_of_the_command_line(tmp_path):
-    """LEM then takes the columns of a group as one variable."""
-    rng = np.random.default_rng(0)
-    states = rng.integers(0, 3, 200)
-    table = pd.DataFrame(np.eye(3, dtype=int)[states], columns=["age=low", "age=mid", "age=high"])
-    table["ill"] = ((states == 2) ^ (rng.random(200) < 0.1)).astype(int)
-    table.to_csv(tmp_path / "train.csv", index=False)
-    for source in (table, tmp_path / "train.csv"):
-        for groups in ("names", "1-3"):
-            data = mn.read_data(source, groups=groups)
-            assert data.groups == ((0, 1, 2),)
-    model = mn.LEM().fit(data).model_
-    assert model.probability({"age=low": 1, "age=mid": 1}) == 0.0
-    assert mn.LEM().fit(table).model_.probability({"age=low": 1, "age=mid": 1}) > 0.0
-    with pytest.raises(mn.InputError, match="groups: expected no as_frame"):
-        mn.read_data(table, groups="names", as_frame=True)
-    with pytest.raises(mn.InputError, match="source"):
-        mn.read_data(table.assign(**{"age=mid": 1}), groups="names")
+def test_data_of_a_model_get_its_states(tmp_path):
+    table = pd.DataFrame({"sex": ["f", "m", "x"] * 9, "a": [0, 1, 1] * 9})
+    model = mn.ChowLiu().fit(table).model_
+    other = pd.DataFrame({"more": [7, 8], "a": ["1", "0"], "sex": ["x", "f"]})
+    other.to_csv(tmp_path / "a.csv", index=False)
+    for source in (other, tmp_path / "a.csv"):
+        data = mn.read_data(source, model=model)
+        assert data.schema == model.schema
+        assert examples(data).tolist() == [[0, 0, 1, 1], [1, 0, 0, 0]]

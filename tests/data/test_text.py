@@ -12,7 +12,8 @@ from hypothesis.extra import numpy as hnp
 from made_data import PLAIN, assert_same, examples, matrices, write
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.examples import load_dataset
-from mnlearn.data.text import load_benchmark, parse_plain, save_text
+from mnlearn.data.text import load_benchmark, parse_plain
+from mnlearn.data.text_tables import save_text
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import binary_schema
@@ -107,7 +108,7 @@ def test_examples_without_weight_have_weight_one(tmp_path):
 def test_malformed_text_is_refused_with_its_line(tmp_path, content, message):
     path = write(tmp_path / "bad.data", content)
     with pytest.raises(InputError) as caught:
-        load_dataset(path)
+        load_benchmark(path)
     assert str(caught.value).startswith(str(path))
     assert message in str(caught.value)
     assert str(caught.value).endswith(".")
@@ -149,7 +150,7 @@ def test_binary_and_missing_files_are_refused(tmp_path):
 @pytest.mark.parametrize("content", ["0,x,1\n1,0,1\n", "inf|0,1\n1|1,0\n"])
 def test_altered_first_line_is_not_swallowed_as_a_header(tmp_path, content):
     with pytest.raises(InputError, match="line 1"):
-        load_dataset(write(tmp_path / "a.data", content))
+        load_benchmark(write(tmp_path / "a.data", content))
 
 
 @pytest.mark.parametrize("names", ["é,ü", "e,E", "#1,#2"])
@@ -162,7 +163,7 @@ def test_header_of_other_characters(tmp_path, names):
 @given(matrices, st.booleans())
 def test_text_round_trip(tmp_path_factory, matrix, named):
     names = tuple(f"v{v}" for v in range(matrix.shape[1])) if named else None
-    data = merge_rows(matrix, schema=binary_schema(names))
+    data = merge_rows(matrix, schema=binary_schema(names) if named else None)
     path = tmp_path_factory.mktemp("text") / "a.data"
     save_text(data, path)
     assert_same(load_dataset(path), data)
@@ -244,11 +245,9 @@ def test_benchmark_text_is_read_as_it_is(tmp_path):
     [
         ("a\nb", "c"),
         (" a", "b"),
-        ("a|", "b"),
         (" 1", "b"),
         ("1\n", "b"),
         ("1", 'b"'),
-        ("nan", "b"),
     ],
 )
 def test_names_that_would_be_read_as_something_else_are_not_written(tmp_path, names):
@@ -264,8 +263,9 @@ def test_names_that_are_numbers_are_quoted(tmp_path, names):
     data = merge_rows(np.array([[0, 1], [1, 1], [0, 1]]), schema=binary_schema(names))
     save_text(data, tmp_path / "a.csv")
     assert_same(load_dataset(tmp_path / "a.csv"), data)
-    with pytest.raises(InputError, match="cannot be written as a header"):
-        save_text(merge_rows([[0, 1]], [0.5], schema=binary_schema(names)), tmp_path / "b.csv")
+    weighed = merge_rows([[0, 1], [1, 1]], [0.5, 2], schema=binary_schema(names))
+    save_text(weighed, tmp_path / "b.csv")
+    assert_same(load_dataset(tmp_path / "b.csv"), weighed)
 
 
 def test_text_of_names_and_weights(tmp_path):

@@ -13,7 +13,7 @@ from command import succeed
 from faults.steps import learn, pair, prepare, score, step
 from made_random import random_data, random_dependency_network, random_network
 from mnlearn.data.dataset import merge_rows
-from mnlearn.data.text import save_text
+from mnlearn.data.text_tables import save_text
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.runtime.files import read_json, write_json

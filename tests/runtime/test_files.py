@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from made_random import random_data, random_dependency_network, random_network
-from mnlearn.data.text import save_text
+from mnlearn.data.text_tables import save_text
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.arrays import write_arrays
 from mnlearn.runtime.errors import InputError

@@ -9,11 +9,18 @@ from numpy.typing import NDArray
 
 from mnlearn.api import graphs, queries
 from mnlearn.api.features import to_features, to_schema
-from mnlearn.api.inputs import Dataset, is_whole, to_count, to_seed, to_threads, to_whole_seed
-from mnlearn.api.model_data import data_for
+from mnlearn.api.inputs import (
+    Dataset,
+    data_for,
+    is_whole,
+    to_count,
+    to_seed,
+    to_threads,
+    to_whole_seed,
+)
 from mnlearn.api.partition import partition_of
 from mnlearn.api.queries import joint, most_probable, probability
-from mnlearn.api.saving import codes_of, save_own
+from mnlearn.api.saving import save_own
 from mnlearn.api.scores import score
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.inference.circuits import exact
@@ -173,4 +180,4 @@ def coefficients_frame(model: Any) -> "pd.DataFrame":
 
 def save(model: Model, path: Path | str) -> None:
     """Answer `Questions.save`."""
-    save_own(model, path, codes_of(model, model))
+    save_own(model, path)

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from mnlearn.api.inputs import Dataset, is_whole
+from mnlearn.api.inputs import Dataset, data_for, is_whole
 from mnlearn.api.kinds import model_of
-from mnlearn.api.model_data import data_for
 from mnlearn.learning.conversion import (
     BASES,
     ORDERS,

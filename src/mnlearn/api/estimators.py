@@ -9,36 +9,27 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mnlearn.api.frames import (
-    PYTHON,
-    check_order,
-    column_names,
-    is_frame,
-    read_frame,
-    reading_of_data,
-)
 from mnlearn.api.inputs import (
+    LATER,
     Dataset,
     IncompleteData,
-    check_columns,
-    check_threshold,
+    check_data,
+    check_finite,
+    make_dataset,
     to_complete_dataset,
-    to_dataset,
     to_threads,
     to_whole_seed,
-    warn_of_binary_columns,
-    warn_of_cut_again,
 )
-from mnlearn.api.own_values import as_read, as_written
-from mnlearn.api.saving import codes_of
 from mnlearn.api.scores import score
 from mnlearn.api.user_warnings import warn_user
-from mnlearn.data.domains import describe_overlaps
-from mnlearn.data.reading import Reading
+from mnlearn.data.frames import check_shape, read_table
+from mnlearn.data.tables import Table, some_of
 from mnlearn.learning.imputation import complete
 from mnlearn.learning.missing_cells import TREATMENTS, refine, treatment_of
 from mnlearn.runtime.errors import InputError, name_data
 from mnlearn.runtime.random_streams import SEED
+from mnlearn.variables.frames import as_frame, column_names, is_frame
+from mnlearn.variables.schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +46,8 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         What was learned.
     n_features_in_ : int
         Number of variables.
+    schema_ : Schema
+        The variables and their states.
     feature_names_in_ : ndarray of str
         Names of the variables, if the data had names.
     details_, seconds_ : dict
@@ -62,14 +55,13 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
     """
 
     criterion: ClassVar[str] = "pll"
-    binarize: float | None
     missing: str | None
     model_: Any
+    schema_: Schema
     random_state: Any
     n_jobs: int | None
-    # How the table given to `fit` was read, and the names of its columns.
-    _reading: Reading = PYTHON
-    _names: tuple[str, ...] | None = None
+    # Columns of the table of `fit` that number its rows.
+    _left_out: tuple[str, ...] = ()
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn a model.
@@ -77,7 +69,7 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like, sparse matrix, DataFrame or Dataset, shape (n_samples, n_features)
-            The examples: 0 and 1, or any numbers if `binarize` is set.
+            The examples: a table or matrix of words, whole numbers or booleans.
         y : None
             Ignored; scikit-learn passes it.
         sample_weight : array-like of float, shape (n_samples,), optional
@@ -94,9 +86,6 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         """
         cells = self._read_cells(X, sample_weight, reset=True, missing=self.missing is not None)
         data = self._completed(cells)
-        overlaps = describe_overlaps(data)
-        if overlaps is not None:
-            warn_user(overlaps)
         try:
             self._learn(data)
             refined = refine(self.model_, cells, self.missing, to_threads(self.n_jobs))
@@ -134,22 +123,14 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         return score(self, X, self.criterion, n_jobs=self.n_jobs).per_example
 
     def sample(self, n_samples: int = 1, random_state: Any = SEED, **settings: Any) -> Any:
-        """Draw examples from the model; see `mnlearn.MarkovNetwork.sample`.
-
-        A DataFrame has the values of the data of `fit`, such as 1 and 2, or `<=3` and `>3` if
-        `binarize` is 3. An array has 0 and 1.
-        """
+        """Draw examples in the dtypes of the data of `fit`; see `mnlearn.MarkovNetwork.sample`."""
         self._check_fitted()
         settings = {"n_jobs": self.n_jobs, **settings}
-        return self._written(self.model_.sample(n_samples, random_state=random_state, **settings))
+        return self.model_.sample(n_samples, random_state=random_state, **settings)
 
     def query(self, evidence: Any = None, variables: Any = None, **settings: Any) -> Any:
-        """Return conditional probabilities; see `mnlearn.MarkovNetwork.query`.
-
-        Evidence has the values of the data of `fit`, such as 1 and 2.
-        """
+        """Return conditional probabilities; see `mnlearn.MarkovNetwork.query`."""
         self._check_fitted()
-        evidence = as_read(self, evidence, self._reading.codes)
         return self.model_.query(evidence, variables, **{"n_jobs": self.n_jobs, **settings})
 
     def probability(
@@ -157,41 +138,26 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
     ) -> float:
         """Return the probability of an event; see `mnlearn.MarkovNetwork.probability`."""
         self._check_fitted()
-        event = as_read(self, event, self._reading.codes, "event")
-        return float(self.model_.probability(event, as_read(self, given, self._reading.codes)))
+        return float(self.model_.probability(event, given))
 
     def joint(self, variables: Any, given: Mapping[Any, Any] | None = None) -> "pd.Series[float]":
-        """Return a table of joint probabilities; see `mnlearn.MarkovNetwork.joint`.
-
-        Its index has the values of the data of `fit`.
-        """
+        """Return a table of joint probabilities; see `mnlearn.MarkovNetwork.joint`."""
         self._check_fitted()
-        return self._written(
-            self.model_.joint(variables, as_read(self, given, self._reading.codes))
-        )
+        return self.model_.joint(variables, given)
 
     def most_probable(self, evidence: Any = None) -> Any:
-        """Return the most probable states; see `mnlearn.MarkovNetwork.most_probable`.
-
-        They are those of the data of `fit`, or `<=3` and `>3` if `binarize` is 3.
-        """
+        """Return the most probable states; see `mnlearn.MarkovNetwork.most_probable`."""
         self._check_fitted()
-        evidence = as_read(self, evidence, self._reading.codes)
-        return self._written(self.model_.most_probable(evidence))
+        return self.model_.most_probable(evidence)
 
     def read_examples(self, X: Any, sample_weight: Any = None) -> Dataset | IncompleteData:
-        """Return data as the estimator sees them, after `fit`: checked, 0, 1 or missing."""
+        """Return data as the estimator sees them, after `fit`; cells may be missing."""
         self._check_fitted()
         return self._read_cells(X, sample_weight, reset=False, missing=True)
 
     def complete_examples(self, data: Dataset | IncompleteData) -> Dataset | IncompleteData:
         """Return data whose missing cells are treated as in `fit`; unchanged if nothing is said."""
         return self._completed(data) if self.missing in TREATMENTS else data
-
-    def _written(self, answer: Any) -> Any:
-        """Return an answer of the model in the values of the data of `fit`."""
-        model = self.model_
-        return as_written(answer, model, codes_of(self, model))
 
     def _check_fitted(self) -> None:
         check_is_fitted(self)
@@ -202,6 +168,8 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
         tags.input_tags.allow_nan = self.missing is not None
         return tags
 
@@ -222,52 +190,59 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
     def _read_cells(
         self, X: Any, sample_weight: Any, *, reset: bool, missing: bool, argument: str = "X"
     ) -> Dataset | IncompleteData:
-        if reset:
-            self._reading, self._names = PYTHON, None
         if isinstance(X, Dataset):
             return self._read_dataset(X, sample_weight, reset, argument)
-        if is_frame(X) and self.binarize is None:
-            # Other data are read like those of `fit`.
-            X, found = read_frame(X, self._reading, argument)
-            if reset:
-                self._reading = found
-        check_columns(X, argument)
-        # What is missing or infinite is refused below, where the column is named.
-        checked = validate_data(
-            self, X, reset=reset, accept_sparse=("csr", "csc", "coo"), ensure_all_finite=False
-        )
-        check_threshold(self.binarize)
-        names = column_names(X, None if reset else self._names)
-        if reset:
-            self._names = names
-            warn_of_binary_columns(checked, names, self.binarize)
+        check_data(X, argument)
+        X = as_frame(X)
+        if not is_frame(X):
+            # What is missing or infinite is refused below, where the column is named.
+            X = validate_data(
+                self,
+                X,
+                reset=reset,
+                dtype=None,
+                accept_sparse=("csr", "csc", "coo"),
+                ensure_all_finite=False,
+            )
+            check_finite(X, argument, missing)
+            table = read_table(X, LATER, argument, None if reset else self.schema_)
         else:
-            # Labels that are texts are compared by scikit-learn.
-            check_order(names, self._names, argument)
-            warn_of_cut_again(checked, self.binarize, argument)
-        return to_dataset(
-            checked,
-            names=names,
-            sample_weight=sample_weight,
-            binarize=self.binarize,
-            repeat=reset,
-            missing=missing,
-            argument=argument,
-        )
+            table = self._read_frame(X, reset, argument)
+        if reset:
+            self.schema_ = table.schema
+        return make_dataset(table, sample_weight, argument, repeat=reset, missing=missing)
+
+    def _read_frame(self, X: Any, reset: bool, argument: str) -> Table:
+        """Return the cells of a table, without columns that number the rows of that of `fit`."""
+        check_shape(X.shape, argument)
+        if reset:
+            table = read_table(X, LATER, argument)
+            self._left_out = table.left_out
+            for note in table.notes:
+                warn_user(f"{argument}: {note}.")
+        X = X.drop(columns=[name for name in self._left_out if name in X])
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        if reset:
+            return table
+        names, expected = column_names(X), self.schema_
+        if names is not None and expected.is_named and names != expected.names:
+            # Labels that are texts were compared by scikit-learn.
+            raise InputError(
+                f"{argument}: expected the columns {some_of(expected.names)} in this order, as in "
+                f"fit, got {some_of(names)}."
+            )
+        return read_table(X, LATER, argument, expected)
 
     def _read_dataset(self, data: Dataset, weight: Any, reset: bool, argument: str) -> Dataset:
         if reset:
-            self._reading = reading_of_data(data)
+            self._left_out, self.schema_ = (), data.schema
             self.n_features_in_ = data.n_vars
-            if data.names is not None:
-                self.feature_names_in_ = np.array(data.names, object)
+            if data.schema.is_named:
+                self.feature_names_in_ = np.array(data.schema.names, object)
             elif hasattr(self, "feature_names_in_"):
                 del self.feature_names_in_
-        elif data.n_vars != self.n_features_in_:
-            raise InputError(
-                f"{argument}: expected {self.n_features_in_} variables, got {data.n_vars}."
-            )
-        return to_complete_dataset(data, sample_weight=weight)
+        schema = None if reset else self.schema_
+        return to_complete_dataset(data, schema=schema, sample_weight=weight, argument=argument)
 
     @abstractmethod
     def _learn(self, data: Dataset) -> None:

@@ -1,30 +1,27 @@
 """Reading and writing models and data."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from mnlearn.api.frames import is_frame, keep_reading, read_frame
-from mnlearn.api.inputs import Dataset, IncompleteData, to_dataset, to_whole_seed
+from mnlearn.api.inputs import Dataset, IncompleteData, make_dataset, to_whole_seed
 from mnlearn.api.kinds import model_of
-from mnlearn.api.model_data import arrange_table
-from mnlearn.api.saving import codes_of, keep_codes, save_own
+from mnlearn.api.saving import save_own
 from mnlearn.api.user_warnings import warn_user
-from mnlearn.data.coding import codes_by_column, describe_values
 from mnlearn.data.examples import load_examples
-from mnlearn.data.incomplete import MISSING
-from mnlearn.data.own_files import declare_groups
-from mnlearn.data.reading import Reading
+from mnlearn.data.frames import read_table
+from mnlearn.data.rules import ARGUMENT, Rules
+from mnlearn.data.tables import values_of
 from mnlearn.learning.imputation import complete
 from mnlearn.learning.missing_cells import TREATMENTS
-from mnlearn.models.io.codes import read_codes
 from mnlearn.models.io.formats import check_writable, load_model
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError, name_data
-from mnlearn.runtime.names import labels_of
 from mnlearn.runtime.random_streams import SEED
+from mnlearn.variables.frames import as_frame as as_frame_of
+from mnlearn.variables.frames import is_frame, states_table
+from mnlearn.variables.schema import BINARY, NO_STATE
 
 # Missing cells stay in a table.
 _KEEP = "keep"
@@ -32,10 +29,6 @@ _KEEP = "keep"
 
 def load(path: Path | str) -> Model:
     """Read a model; the suffix names the format.
-
-    A model takes 0 and 1, or the names of its states. An estimator and `mnlearn query` take the
-    values of the data too, such as 1 and 2; a warning says if the file has such values, and
-    `read_data(model=)` reads data by them.
 
     Parameters
     ----------
@@ -53,13 +46,7 @@ def load(path: Path | str) -> Model:
     InputError
         The file is missing or damaged, or is not a model.
     """
-    model = load_model(path)
-    codes = read_codes(path, model.n_vars)
-    note = describe_values(model, path, codes)
-    if note is not None:
-        warn_user(note)
-    keep_codes(model, codes)
-    return model
+    return load_model(path)
 
 
 def save(model: Any, path: Path | str) -> None:
@@ -70,12 +57,10 @@ def save(model: Any, path: Path | str) -> None:
     model : model or estimator
         A model, or an estimator that learned one.
     path : path-like
-        `.npz` keeps all of any model, and for `mnlearn query` the values of the data, such as 1
-        and 2, of an estimator or of a model that `load` read. `.mn`, `.dn`, `.bn` and `.ac` are
-        for Libra. `.bif` holds a Bayesian network, `.uai` a Markov or Bayesian network without
-        names, and `.nnf` a circuit as d-DNNF, with its weights in a second file. `.csv` and
-        `.graphml` hold the edges. A Markov or Bayesian network is compiled for `.ac` and `.nnf`, as
-        by `compile()`.
+        `.npz` keeps all of any model. `.mn`, `.dn`, `.bn` and `.ac` are for Libra. `.bif` holds a
+        Bayesian network, `.uai` a Markov or Bayesian network without names, and `.nnf` a circuit as
+        d-DNNF, with its weights in a second file. `.csv` and `.graphml` hold the edges. A Markov or
+        Bayesian network is compiled for `.ac` and `.nnf`, as by `compile()`.
 
     Raises
     ------
@@ -83,87 +68,80 @@ def save(model: Any, path: Path | str) -> None:
         The suffix does not fit the model, its circuit would be too large, or the file cannot be
         written.
     """
-    own = model_of(model)
     check_writable(path)
-    save_own(own, path, codes_of(model, own))
+    save_own(model_of(model), path)
 
 
 def read_data(
     source: Any,
     *,
-    ones: str | Sequence[str] = (),
+    states: Mapping[str, Sequence[Any]] | None = None,
+    cut: Any = None,
     leave_out: str | Sequence[str] = (),
     keep: str | Sequence[str] = (),
     na: str | Sequence[str] = (),
     model: Any = None,
     missing: str | None = None,
-    groups: str | None = None,
     as_frame: bool = False,
     random_state: Any = SEED,
 ) -> Any:
-    """Read examples from a file or a DataFrame, as pandas, R and people write them.
+    """Read examples from a file or a table, of words, whole numbers, booleans or categories.
 
-    A value may be 0 or 1, 0.0 or 1.0, True or False, yes or no, 1 or 2 (2 counts as 1). A column of
-    row numbers or ids is left out. What was not read as written is told: in a warning, or for files
-    to the logger "mnlearn".
+    The states of a column are in the order of its category, numbers by value, no before yes, and
+    other words by text. A column that numbers the rows is left out, and a warning says so, or for
+    files the logger "mnlearn".
 
     Parameters
     ----------
-    source : path-like or DataFrame
-        A file `.csv`, `.data` or `.txt`, also with `.gz` or `.xz`, or `.npz`; or a table.
-    ones : str or sequence of str
-        VALUE or COLUMN=VALUE: the value that counts as 1; the other value of the column is 0.
-        ">=NUMBER" or "COLUMN>=NUMBER": numbers from this one on count as 1, smaller ones as 0.
+    source : path-like, DataFrame, array-like or sparse matrix
+        A file: text (`.csv`, `.tsv`, `.data`, `.txt`, also with `.gz` or `.xz`), `.npz`,
+        `.parquet`, `.feather`, `.sav`, `.dta` or `.xlsx`; or a table of pandas, Polars or Arrow, or
+        a matrix.
+    states : mapping of str to sequence, optional
+        All states of columns, in their order: {"sex": ["f", "m"]}.
+    cut : mapping of str to sequence of float or "median", optional
+        Where numbers are cut into intervals, which are then the states: {"age": [30, 50]}. What has
+        no column, such as `cut="median"` or `cut=4`, cuts all columns of more than two numbers.
     leave_out, keep : str or sequence of str
         Columns that are no variables, and columns that are, though they look like row numbers.
     na : str or sequence of str
         Texts of missing cells, beside empty cells, NA and NaN.
     model : Model or estimator, optional
-        A model of these variables: the names and the values of its data are those of `source`.
+        A model of these variables, whose states the data get.
     missing : {"drop", "impute", "keep"}, optional
         Rows with missing cells are dropped, filled in, or kept for `as_frame`; default: refused.
-    groups : str, optional
-        "names" or ranges such as "1-3,7-10": columns that are one variable; see `--groups`.
     as_frame : bool
-        Whether a DataFrame is returned, as scikit-learn's `cross_val_score` needs it.
+        Whether a DataFrame is returned, as scikit-learn's `cross_val_score` needs it. Its columns
+        know all their states, also those that a part of the rows lacks.
     random_state : int or generator
         Seed of the cells that are filled in.
 
     Returns
     -------
     Dataset or DataFrame
-        The examples as 0 and 1.
+        The examples.
 
     Raises
     ------
     InputError
         The message names the file, line or column, and the argument that decides how it is read.
     """
-    _check_treatment(missing, as_frame, groups)
-    said = {"ones": ones, "leave_out": leave_out, "keep": keep, "na": na}
-    cells, reading = _read_cells(source, Reading.said(said, "{}="), model, missing is None)
-    place = "source" if is_frame(source) else str(source)
-    data = _treat(cells, missing, to_whole_seed(random_state), place)
-    if isinstance(data, Dataset):
-        data = data if groups is None else declare_groups(data, groups, place)
-        keep_reading(data, reading)
-    return _make_frame(data, _index_of(source, cells, missing)) if as_frame else data
+    _check_treatment(missing, as_frame)
+    given = {"states": states, "cut": cut, "leave_out": leave_out, "keep": keep, "na": na}
+    rules = Rules.said(given, ARGUMENT)
+    schema = None if model is None else model_of(model).schema
+    cells, index, place = _read_cells(source, rules, schema, missing is None)
+    if missing == "drop" and isinstance(cells, IncompleteData) and index is not None:
+        index = index[(values_of(cells.schema, cells.values) != NO_STATE).all(axis=1)]
+    data: Dataset | IncompleteData = cells
+    if missing in TREATMENTS:
+        with name_data(place):
+            data = complete(cells, str(missing), seed=to_whole_seed(random_state))
+    return _make_frame(data, index) if as_frame else data
 
 
-def _treat(
-    cells: Dataset | IncompleteData, missing: str | None, seed: int, place: str
-) -> Dataset | IncompleteData:
-    """Return examples whose missing cells are dropped, filled in or left, as `missing` says."""
-    if missing not in TREATMENTS:
-        return cells
-    with name_data(place):
-        return complete(cells, missing, seed=seed)
-
-
-def _check_treatment(missing: str | None, as_frame: bool, groups: str | None) -> None:
-    """Refuse what cannot be done about missing cells, and groups that a table cannot keep."""
-    if groups is not None and as_frame:
-        raise InputError("groups: expected no as_frame; a DataFrame keeps no groups.")
+def _check_treatment(missing: str | None, as_frame: bool) -> None:
+    """Refuse what cannot be done about missing cells."""
     if missing not in (None, *TREATMENTS, _KEEP):
         expected = ", ".join((*TREATMENTS, _KEEP))
         raise InputError(f"missing: expected {expected} or None, got {missing!r}.")
@@ -171,47 +149,34 @@ def _check_treatment(missing: str | None, as_frame: bool, groups: str | None) ->
         raise InputError("missing: keep needs as_frame=True; a Dataset has no missing cells.")
 
 
-def _index_of(source: Any, cells: Dataset | IncompleteData, missing: str | None) -> Any:
-    """Return the index of the rows of a table that are not dropped; None for a file."""
-    index = source.index if is_frame(source) else None
-    if missing == "drop" and isinstance(cells, IncompleteData) and index is not None:
-        index = index[(cells.values != MISSING).all(axis=1)]
-    return index
-
-
 def _read_cells(
-    source: Any, reading: Reading, model: Any, refuse_missing: bool
-) -> tuple[Dataset | IncompleteData, Reading]:
-    """Return what `read_data` reads, perhaps with missing cells, and how it was read."""
-    if model is not None:
-        own = model_of(model)
-        reading = reading.for_model(own, codes_by_column(own, codes_of(model, own)))
-    if is_frame(source):
-        table = source if model is None else arrange_table(own, source, "source")
-        table, reading = read_frame(table, reading, "source")
-        data = to_dataset(table, argument="source", missing=True)
-        if refuse_missing and isinstance(data, IncompleteData):
-            row, v = np.argwhere(data.values == MISSING)[0]
-            name = labels_of(data.names, data.n_vars)[v]
-            raise InputError(
-                f"source, row {row}, column {name!r}: is missing, and {data.n_with_missing} of "
-                f"{len(data.row_of)} examples have missing cells; missing= says what is done "
-                "about them."
-            )
-        return data, reading
-    if not isinstance(source, str | Path):
-        raise InputError(f"source: expected a file or a DataFrame, got {type(source).__name__}.")
-    found = load_examples(source, reading=reading)
-    return (found.complete(source) if refuse_missing else found.data), found.reading
+    source: Any, rules: Rules, schema: Any, refuse_missing: bool
+) -> tuple[Dataset | IncompleteData, Any, str]:
+    """Return the examples, the index of their rows if they have one, and the name of the source."""
+    if isinstance(source, str | Path):
+        found = load_examples(source, rules=rules, schema=schema)
+        data = found.complete(source) if refuse_missing else found.data
+        return data, None, str(source)
+    place, given = "source", as_frame_of(source)
+    table = read_table(given, rules, place, schema)
+    for note in table.notes:
+        warn_user(f"{place}: {note}.")
+    if refuse_missing and (table.values == NO_STATE).any():
+        n = int((table.values == NO_STATE).any(axis=1).sum())
+        row, v = (int(k[0]) for k in (table.values == NO_STATE).nonzero())
+        raise InputError(
+            f"{place}, row {row}, column {table.schema.names[v]!r}: is missing, and {n} of "
+            f"{len(table.values)} examples have missing cells; missing= says what is done about "
+            "them."
+        )
+    data = make_dataset(table, None, place, repeat=False, missing=True)
+    return data, given.index if is_frame(given) else None, place
 
 
 def _make_frame(data: Dataset | IncompleteData, index: Any) -> Any:
-    """Return examples as a DataFrame, missing cells as NaN."""
-    import pandas as pd
-
+    """Return examples as a DataFrame of categories, missing cells as NaN."""
     if isinstance(data, Dataset) and data.is_weighted:
         raise InputError("as_frame: expected examples without weights, which a table cannot keep.")
-    values = data.rows[data.row_of]
-    names = list(labels_of(data.names, data.n_vars))
-    table = pd.DataFrame(values, index=index, columns=names)
-    return table.mask(values == MISSING) if isinstance(data, IncompleteData) else table
+    values = values_of(data.schema, data.rows[data.row_of])
+    variables = [replace(v, dtype=None) if v.states != BINARY else v for v in data.schema]
+    return states_table(variables, values, index)

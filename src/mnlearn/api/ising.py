@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 from sklearn.utils.validation import check_is_fitted
 
 from mnlearn.api.estimators import Estimator
-from mnlearn.api.frames import PYTHON, is_frame, read_frame
 from mnlearn.api.inputs import (
     Dataset,
     IncompleteData,
-    check_threshold,
     to_count,
     to_dataset,
     to_threads,
@@ -31,8 +29,8 @@ from mnlearn.learning.ising.tables import (
 )
 from mnlearn.learning.missing_cells import TREATMENTS
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.names import labels_of
 from mnlearn.runtime.random_streams import SEED
+from mnlearn.variables.schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,8 +49,6 @@ class Ising(Estimator):
         Gamma of the EBIC, at least 0; larger values find fewer edges.
     merge : {"and", "or"}, default="and"
         Whether an edge needs both regressions or one.
-    binarize : float | None, default=None
-        Numbers above this threshold count as 1; None refuses all but 0 and 1.
     missing : {"drop", "impute"} | None, default=None
         What is done about missing cells (NaN) in `fit`; None refuses them.
     random_state : int | None, default=None
@@ -89,7 +85,6 @@ class Ising(Estimator):
 
     gamma: float = GAMMA
     merge: str = "and"
-    binarize: float | None = None
     missing: str | None = None
     random_state: Any = None
     n_jobs: int | None = None
@@ -240,7 +235,6 @@ def compare_ising(
     *,
     gamma: float = GAMMA,
     merge: str = "and",
-    binarize: float | None = None,
     missing: str | None = None,
     random_state: Any = SEED,
     n_jobs: int | None = None,
@@ -253,7 +247,7 @@ def compare_ising(
         Examples of each group, with the same variables.
     n_permutations : int
         Number of permutations.
-    gamma, merge, binarize, missing, n_jobs
+    gamma, merge, missing, n_jobs
         As for `Ising`; missing cells are filled in from the examples of all groups together.
     random_state : int, generator or None
         Seed of the permutations and of filling in missing cells, by default that of the command
@@ -283,11 +277,10 @@ def compare_ising(
     """
     if not isinstance(groups, Mapping):
         raise InputError("groups: expected a mapping of names to examples.")
-    check_threshold(binarize)
     n_permutations = to_count(n_permutations, "n_permutations")
     if missing not in (None, *TREATMENTS):
         raise InputError(f"missing: expected drop, impute or None, got {missing!r}.")
-    cells = _groups_alike(groups, binarize, missing is not None)
+    cells = _groups_alike(groups, missing is not None)
     seed, threads = to_whole_seed(random_state), to_threads(n_jobs)
     data = complete_groups(cells, missing or "drop", seed=seed, threads=threads)
     found = compare(data, n_permutations, gamma=gamma, merge=merge, seed=seed, threads=threads)
@@ -296,26 +289,14 @@ def compare_ising(
     return found
 
 
-def _groups_alike(
-    groups: Mapping[str, Any], binarize: float | None, missing: bool
-) -> dict[str, Dataset | IncompleteData]:
-    """Return the data of groups; tables are read and ordered like the first of them."""
+def _groups_alike(groups: Mapping[str, Any], missing: bool) -> dict[str, Dataset | IncompleteData]:
+    """Return the data of groups; tables are read like the first of them."""
     data: dict[str, Dataset | IncompleteData] = {}
-    reading, columns = PYTHON, None
+    schema: Schema | None = None
     for name, X in groups.items():
         if str(name) in data:
             raise InputError(f"groups: two of them are called {str(name)!r}.")
-        table, argument = X, f"groups[{name!r}]"
-        if is_frame(X):
-            if columns is not None and set(X.columns) == set(columns):
-                table = X[columns]
-            columns = columns or list(X.columns)
-            if binarize is None:
-                table, found = read_frame(table, reading, argument)
-                reading = reading if reading.codes else found
-        own = to_dataset(table, binarize=binarize, argument=argument, missing=missing)
-        first = next(iter(data.values()), own)
-        if labels_of(own.names, own.n_vars) != labels_of(first.names, first.n_vars):
-            raise InputError(f"group {name}: expected the variables of the first group.")
+        own = to_dataset(X, schema=schema, argument=f"groups[{name!r}]", missing=missing)
+        schema = own.schema
         data[str(name)] = own
     return data

@@ -11,7 +11,8 @@ from sklearn.base import clone
 
 from mnlearn.api.estimators import Estimator
 from mnlearn.api.inputs import Dataset, to_threads, to_whole_seed
-from mnlearn.api.model_data import warn_of_order
+from mnlearn.api.user_warnings import warn_user
+from mnlearn.data.tables import describe_order
 from mnlearn.inference.score import check_variables
 from mnlearn.learning.learner import Learner
 from mnlearn.learning.parameters import public_name
@@ -23,10 +24,6 @@ from mnlearn.runtime.errors import InputError
 # Arguments that all estimators have beside their hyperparameters: type, meaning. The default of
 # each is None.
 COMMON = {
-    "binarize": (
-        "float | None",
-        "numbers above this threshold count as 1; None refuses all but 0 and 1",
-    ),
     "missing": (
         "str | None",
         "missing cells (NaN) in fit: drop the rows, impute the cells, or em, which then learns the "
@@ -84,7 +81,8 @@ class LearnerEstimator(Estimator):
             )
         found: DependencyNetwork = given
         check_variables(found, data)
-        warn_of_order(found, data, "network")
+        if data.schema.is_named and (note := describe_order(found.schema, data.schema.names)):
+            warn_user(f"network: {note}.")
         return found
 
     def _learn(self, data: Dataset) -> None:

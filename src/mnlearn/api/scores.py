@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.api.inputs import Dataset, IncompleteData, to_threads, to_whole_seed
+from mnlearn.api.inputs import Dataset, IncompleteData, data_for, to_threads, to_whole_seed
 from mnlearn.api.kinds import model_of
-from mnlearn.api.model_data import data_for
 from mnlearn.api.query_groups import draw_groups, find_groups
 from mnlearn.api.settings import (
     SETTINGS,

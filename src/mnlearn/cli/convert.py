@@ -1,7 +1,5 @@
 """The commands on files of models and data: `convert` and `info`."""
 
-import json
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +11,6 @@ from mnlearn.cli.files import check_outputs, check_text_form, save_data
 from mnlearn.cli.options import (
     FILE,
     READING_NAMES,
-    groups_option,
     json_option,
     missing_option,
     reading_options,
@@ -24,8 +21,6 @@ from mnlearn.cli.printing import print_record
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
-    from mnlearn.data.categories import Encoding
-    from mnlearn.data.dataset import Dataset
     from mnlearn.models.model import Model
     from mnlearn.runtime.decompression import ExpansionLimit
 
@@ -34,17 +29,10 @@ if TYPE_CHECKING:
 @click.argument("source", metavar="IN", type=FILE)
 @click.argument("target", metavar="OUT", type=FILE)
 @click.option(
-    "--categories",
-    type=FILE,
-    help="IN is a CSV with categories: encode them one-hot. The mapping is read from this JSON "
-    "file, or written to it if there is none yet.",
-)
-@click.option(
     "--given",
     metavar="FILE|TEXT",
     help="IN is a circuit, OUT what is left of it given one row of evidence; see mnlearn query.",
 )
-@groups_option
 @reading_options
 @missing_option
 @seed_option
@@ -52,9 +40,7 @@ def convert(
     *,
     source: Path,
     target: Path,
-    categories: Path | None,
     given: str | None,
-    groups: str | None,
     reader: Reader,
     missing: str,
     seed: int,
@@ -65,59 +51,21 @@ def convert(
     models  .npz  .mn  .dn  .bn  .ac  .bif  .uai   both ways;
             .nnf (d-DNNF), .graphml and .csv (edges): out only; a Markov or
             Bayesian network is compiled into an .ac or .nnf for exact answers
-    data      .npz  .data  .csv, and .gz or .xz of the text forms;
-            groups of columns are kept by .npz only
+    data      .npz  .data  .csv, and .gz or .xz of the text forms; tables of
+            other programs (.parquet, .feather, .sav, .dta, .xlsx): in only
     """
     from mnlearn.models.io.formats import FORMS
 
-    if groups is not None and target.suffix.lower() != ".npz":
-        raise InputError(f"{target}: expected a file that ends in .npz, which keeps --groups.")
-    # The mapping of categories is written if there is none yet.
-    new = None if categories is None or categories.exists() else categories
     given_path = None if given is None else evidence_path(given)
-    check_outputs([target, new], source, categories, given_path)
-    from mnlearn.data.own_files import declare_groups
-
-    is_model = source.suffix.lower() in FORMS and _kind(source, reader.limit) != "dataset"
-    if is_model and categories is None:
-        refuse_given(("groups", "seed", "limit", *READING_NAMES), f"for {source}, which is a model")
+    check_outputs([target], source, given_path)
+    if source.suffix.lower() in FORMS and _kind(source, reader.limit) != "dataset":
+        refuse_given(("seed", "limit", *READING_NAMES), f"for {source}, which is a model")
         _convert_model(source, target, given)
         return
     if target.suffix.lower() != ".npz":
         check_text_form(target)
-    encoding = None
-    if categories is None:
-        refuse_given(["given"], f"for {source}, which holds data")
-        data = Treatment(missing, seed).complete(reader.load(source), source, groups)
-    else:
-        refuse_given(["given"], "with --categories, which is for data")
-        if new is None:
-            refuse_given(READING_NAMES, "with --categories, whose file says how values are read")
-        else:
-            reason = (
-                "with --categories, which makes a column of each value and refuses missing cells"
-            )
-            refuse_given(["ones", "na", "missing"], reason)
-        data, encoding = _encode(source, categories, reader)
-        if groups is not None:
-            data = declare_groups(data, groups, str(source))
-    _save_data(data, target, encoding, new)
-
-
-def _save_data(
-    data: "Dataset", target: Path, encoding: "Encoding | None", new: Path | None
-) -> None:
-    """Write data, and the mapping of their categories if there is a new file for it."""
-    from mnlearn.runtime.atomic import atomic_path
-    from mnlearn.runtime.files import compress_for
-
-    with ExitStack() as stack:
-        # The mapping takes its place only if the data are written too.
-        if new is not None:
-            text = json.dumps(encoding, indent=2, sort_keys=True) + "\n"
-            content = compress_for(new, text.encode())
-            stack.enter_context(atomic_path(new)).write_bytes(content)
-        save_data(data, target)
+    refuse_given(["given"], f"for {source}, which holds data")
+    save_data(Treatment(missing, seed).complete(reader.load(source), source), target)
 
 
 def _convert_model(source: Path, target: Path, given: str | None) -> None:
@@ -136,7 +84,7 @@ def _convert_model(source: Path, target: Path, given: str | None) -> None:
             "mnlearn query, and mnlearn score with --ais or --inference bp, need no circuit"
         )
         raise
-    save_own(model if given is None else _given(model, source, given), target, None, say)
+    save_own(model if given is None else _given(model, source, given), target, say)
 
 
 def _given(model: "Model", source: Path, evidence: str) -> "Model":
@@ -154,16 +102,6 @@ def _given(model: "Model", source: Path, evidence: str) -> "Model":
     except InputError as error:
         error.where = found.name_row(0)
         raise
-
-
-def _encode(source: Path, categories: Path, reader: Reader) -> tuple["Dataset", "Encoding"]:
-    """Return a CSV with categories as binary data, and their mapping, read if there is a file."""
-    from mnlearn.data.categories import encode, load_encoding, read_one_hot
-
-    if not categories.exists():
-        return read_one_hot(source, limit=reader.limit, reading=reader.reading)
-    encoding = load_encoding(categories)
-    return encode(source, encoding, reader.limit), encoding
 
 
 def _kind(path: Path, limit: "ExpansionLimit") -> str | None:
@@ -197,7 +135,7 @@ def _kind(path: Path, limit: "ExpansionLimit") -> str | None:
 @json_option
 def info(model_path: Path, method: str | None, seed: int, as_json: bool) -> None:
     """Say what a model is: kind, variables, features by length, edges, size."""
-    from mnlearn.data.cell_texts import some_of
+    from mnlearn.data.tables import some_of
     from mnlearn.models.io.formats import describe, load_model
 
     model = load_model(model_path)

@@ -1,7 +1,6 @@
 """Examples in the files of a command: how they are read, and what is done about missing cells."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -9,11 +8,12 @@ from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import name_data
 
 if TYPE_CHECKING:
-    from mnlearn.cli.files import ModelFile
     from mnlearn.data.dataset import Dataset
     from mnlearn.data.examples import Examples
     from mnlearn.data.incomplete import IncompleteData
-    from mnlearn.data.reading import Reading
+    from mnlearn.data.rules import Rules
+    from mnlearn.models.model import Model
+    from mnlearn.variables.schema import Schema
 
 
 # Missing cells are an error.
@@ -21,27 +21,24 @@ REFUSE = "refuse"
 
 
 class Reader(NamedTuple):
-    """What a person says about values and columns, and how far compressed data may expand."""
+    """What a person says about columns, and how far compressed data may expand.
 
-    reading: "Reading"
+    schema : the variables of a model or of other data, by which files are read.
+    """
+
+    rules: "Rules"
     limit: ExpansionLimit
+    schema: "Schema | None" = None
 
     def load(self, path: Path) -> "Examples":
         """Read the examples in a file."""
         from mnlearn.data.examples import load_examples
 
-        return load_examples(path, self.limit, self.reading)
+        return load_examples(path, self.limit, self.rules, self.schema)
 
-    def like(self, examples: "Examples") -> "Reader":
-        """Return what reads other files like one that was read: a value may be known from there."""
-        return self._replace(reading=examples.reading)
-
-    def of_model(self, opened: "ModelFile") -> "Reader":
-        """Return what reads data for a model also by the values of its data."""
-        from mnlearn.data.coding import codes_by_column
-
-        by_column = codes_by_column(opened.model, opened.codes)
-        return self._replace(reading=self.reading.for_model(opened.model, by_column))
+    def like(self, source: "Model | Dataset | IncompleteData") -> "Reader":
+        """Return what reads data of the variables of a model or of other data."""
+        return self._replace(schema=source.schema)
 
 
 class Treatment(NamedTuple):
@@ -55,22 +52,13 @@ class Treatment(NamedTuple):
     seed: int
     threads: int = 1
 
-    def complete(self, found: "Examples", path: Path, groups: str | None = None) -> "Dataset":
-        """Return the examples of a file, whose missing cells are refused, dropped or filled in.
-
-        groups : the columns that are one variable; None for those of the file.
-        """
+    def complete(self, found: "Examples", path: Path) -> "Dataset":
+        """Return the examples of a file, whose missing cells are refused, dropped or filled in."""
         from mnlearn.data.dataset import Dataset
-        from mnlearn.data.own_files import declare_groups
 
         if self.missing == REFUSE or isinstance(found.data, Dataset):
-            data = found.complete(path)
-        else:
-            data = self.complete_groups({"": found.data}, {"": path})[""]
-        if groups is None:
-            return data
-        name_row = partial(found.name_row, path, complete=self.missing == "drop")
-        return declare_groups(data, groups, str(path), name_row)
+            return found.complete(path)
+        return self.complete_groups({"": found.data}, {"": path})[""]
 
     def complete_groups(
         self, groups: "Mapping[str, Dataset | IncompleteData]", paths: Mapping[str, Path]

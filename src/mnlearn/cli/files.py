@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from itertools import combinations, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from mnlearn.runtime.atomic import check_place
 from mnlearn.runtime.errors import InputError, name_data
@@ -13,9 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from mnlearn.data.coding import Codes
     from mnlearn.data.dataset import Dataset
-    from mnlearn.models.model import Model
     from mnlearn.variables.schema import Schema
 
 
@@ -55,47 +53,19 @@ def check_data(path: Path, model: Any, data: Any) -> None:
     data
         Dataset or model that is checked.
     """
-    from mnlearn.data.arrangement import describe_order
     from mnlearn.data.dataset import Dataset
+    from mnlearn.data.tables import describe_order
     from mnlearn.inference.score import check_variables
     from mnlearn.runtime.progress import say
 
     with name_data(path):
         check_variables(model, data)
-    note = None
-    if not isinstance(model, Dataset):
-        note = describe_order(model, data.names)
-    elif not isinstance(data, Dataset):
-        note = describe_order(data, model.names)
+    schemas = model.schema, data.schema
+    if isinstance(model, Dataset):
+        schemas = data.schema, model.schema
+    note = describe_order(schemas[0], schemas[1].names) if schemas[1].is_named else None
     if note is not None:
-        say(f"{path}: {note}")
-
-
-class ModelFile(NamedTuple):
-    """A model that was read from a file.
-
-    codes : the values of the data of the model; see `mnlearn.data.coding.own_codes`.
-    """
-
-    path: Path
-    model: "Model"
-    codes: "Codes | None"
-
-    @property
-    def coded(self) -> Any:
-        """What evidence is read by and answers are written by: see `mnlearn.data.coding.coded`."""
-        from mnlearn.data.coding import coded
-
-        return coded(self.model, self.codes)
-
-
-def open_model(path: Path) -> ModelFile:
-    """Read a model and the values of its data."""
-    from mnlearn.models.io.codes import read_codes
-    from mnlearn.models.io.formats import load_model
-
-    model = load_model(path)
-    return ModelFile(path, model, read_codes(path, model.n_vars))
+        say(f"{path}: {note}.")
 
 
 def check_outputs(outputs: Iterable[Path | None], *inputs: Path | None) -> None:
@@ -152,7 +122,7 @@ def check_text_form(path: Path) -> None:
 
 def save_data(data: "Dataset", path: Path) -> None:
     """Write examples, natively or as text by the suffix."""
-    from mnlearn.data.text import save_text
+    from mnlearn.data.text_tables import save_text
 
     if path.suffix.lower() == ".npz":
         data.save(path)
@@ -163,7 +133,7 @@ def save_data(data: "Dataset", path: Path) -> None:
 def save_rows(rows: "NDArray[np.uint8]", schema: "Schema", path: Path) -> None:
     """Write examples as text: as 0 and 1 where these are the states, else as a table of states."""
     from mnlearn.data.dataset import Dataset
-    from mnlearn.data.text import save_text
+    from mnlearn.data.text_tables import save_text
     from mnlearn.runtime.files import write_text
     from mnlearn.variables.schema import BINARY
 

@@ -16,7 +16,6 @@ from mnlearn.cli.files import (
 )
 from mnlearn.cli.options import (
     FILE,
-    groups_option,
     reading_options,
     seed_option,
     threads_option,
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     "first, from the score of its trees: not all points of the grid are tried then.",
 )
 @click.option("--network", type=FILE, help="Dependency network to build on (dn2mn, dn_mixed, lw).")
-@groups_option
 @reading_options
 @click.option(
     "--missing",
@@ -71,7 +69,6 @@ def fit(
     settings: tuple[str, ...],
     grid_path: Path | None,
     network: Path | None,
-    groups: str | None,
     reader: Reader,
     missing: str,
     out: Path,
@@ -84,10 +81,8 @@ def fit(
     Without --grid the given or default parameters are used. With --grid and --valid the values
     that score best on the validation data are chosen. The score is the exact log-likelihood for
     acbn, acmn, chow_liu, hclt, junction_tree, lem, ltm, mixture and tree_bag, and the
-    log-pseudo-likelihood for all other methods, both as from `mnlearn score`. junction_tree, lem
-    and tree_bag learn from a group of columns as one variable; other methods see binary columns.
+    log-pseudo-likelihood for all other methods, both as from `mnlearn score`.
     """
-    from mnlearn.data.domains import describe_overlaps
     from mnlearn.learning.missing_cells import refine
     from mnlearn.learning.tuning import tune
     from mnlearn.methods import load_learner
@@ -103,12 +98,10 @@ def fit(
         raise InputError("--grid: expected --valid, the data to choose values on.")
     treatment = _treatment(missing, learner, seed, threads)
     examples = reader.load(train)
-    data = treatment.complete(examples, train, groups)
-    if note := describe_overlaps(data):
-        say(f"{train}: {note}")
+    data = treatment.complete(examples, train)
     criterion, given = None, load_network(network)
     if valid is not None:
-        valid_data = treatment.complete(reader.like(examples).load(valid), valid, groups)
+        valid_data = treatment.complete(reader.like(data).load(valid), valid)
         check_data(valid, data, valid_data)
         criterion = _criterion(learner, valid_data, threads)
     if given is not None and network is not None:
@@ -119,7 +112,7 @@ def fit(
     if refined is not None:
         say(f"{train}: EM, {refined.describe(examples.data.n_examples)}.")
     model = tuned.best.fitted.model if refined is None else refined.model
-    _save(model, out, tuned.trace, trace, examples.reading.codes)
+    _save(model, out, tuned.trace, trace)
     learned = ", ".join(f"{name}={value}" for name, value in tuned.best.parameters.items())
     click.echo(f"{out}: {method} with {learned}", err=True)
 
@@ -173,11 +166,9 @@ def _save(
     out: Path,
     rows: Sequence[Mapping[str, Any]],
     trace: Path | None,
-    codes: Mapping[str, tuple[str, str]],
 ) -> None:
-    """Write a model with the values of its data, and the grid points if they have a file."""
+    """Write a model, and the grid points if they have a file."""
     from mnlearn.api.saving import save_own
-    from mnlearn.data.coding import own_codes
     from mnlearn.runtime.atomic import atomic_path
     from mnlearn.runtime.files import compress_for, to_csv
     from mnlearn.runtime.progress import say
@@ -187,7 +178,7 @@ def _save(
         if trace is not None:
             content = compress_for(trace, to_csv(rows).encode())
             stack.enter_context(atomic_path(trace)).write_bytes(content)
-        save_own(model, out, own_codes(model, codes), say)
+        save_own(model, out, say)
 
 
 @click.command()

@@ -140,10 +140,10 @@ def ising(
 
     _check_out(out, [data_path, *others, groups_path], bootstraps, case_drops, compare_by)
     treatment = Treatment(missing, seed, threads)
-    compared, data, codes = _load([data_path, *others], compare_by, reader, treatment)
+    compared, data = _load([data_path, *others], compare_by, reader, treatment)
     with name_data(data_path):
         groups = _read_item_groups(groups_path, data, reader)
-        more: dict[str, Any] = {"coding": coding, "codes": codes, "groups": groups}
+        more: dict[str, Any] = {"coding": coding, "groups": groups}
         found = Estimate.learn(data, gamma, merge, threads, **more)
         if bootstraps:
             found.bootstrap(bootstraps, seed)
@@ -152,7 +152,7 @@ def ising(
         if len(compared) > 1:
             found.compare(compared, permutations, seed)
     settings = {"compare": [] if compare_by else list(compared)[1:]}
-    found.summary = _summarise(data_path, found, settings | reader.reading.as_settings())
+    found.summary = _summarise(data_path, found, settings | reader.rules.as_settings())
     write_folder(out, found)
     _print(found, out)
 
@@ -171,18 +171,15 @@ def _check_out(
 
 def _load(
     paths: Sequence[Path], column: str | None, reader: Reader, treatment: Treatment
-) -> tuple[dict[str, "Dataset"], "Dataset", "Codes"]:
-    """Return the data of the groups to compare, and those of which the network is learned.
-
-    The last item has the values that count as 0 and 1 in each column.
-    """
+) -> tuple[dict[str, "Dataset"], "Dataset"]:
+    """Return the data of the groups to compare, and those of which the network is learned."""
     from mnlearn.data.group_column import join_groups, load_groups
 
     refuse = treatment.missing == REFUSE
     if column is not None:
         if len(paths) > 1:
             raise InputError("--compare-by: expected no --compare.")
-        how = reader.limit, reader.reading
+        how = reader.limit, reader.rules
         first, cells = load_groups(paths[0], column, *how, leave_out=not refuse)
         loaded, path_of = [first], dict.fromkeys(cells, paths[0])
     else:
@@ -194,7 +191,7 @@ def _load(
             one.complete(path)
     groups = treatment.complete_groups(cells, path_of)
     data = next(iter(groups.values())) if column is None else join_groups(groups)
-    return groups, data, loaded[0].reading.codes
+    return groups, data
 
 
 def _name_groups(paths: Sequence[Path]) -> dict[str, Path]:
@@ -210,23 +207,17 @@ def _name_groups(paths: Sequence[Path]) -> dict[str, Path]:
 
 def _load_files(paths: Sequence[Path], reader: Reader) -> "list[Examples]":
     """Return the examples in files, which have the same variables and are read like the first."""
-    from mnlearn.data.own_files import check_same_variables
-
     first = reader.load(paths[0])
-    others = [reader.like(first).load(path) for path in paths[1:]]
-    for path, other in zip(paths[1:], others, strict=True):
-        check_same_variables(paths[0], first.data, path, other.data)
-    return [first, *others]
+    return [first, *(reader.like(first.data).load(path) for path in paths[1:])]
 
 
 def _read_item_groups(path: Path | None, data: "Dataset", reader: Reader) -> "ItemGroups | None":
     """Return the groups of the items in a file, if there is one."""
     from mnlearn.drawing.item_groups import read_item_groups
-    from mnlearn.runtime.names import labels_of
 
     if path is None:
         return None
-    return read_item_groups(path, labels_of(data.names, data.n_vars), reader.reading.leave_out)
+    return read_item_groups(path, data.schema.names, reader.rules.leave_out)
 
 
 def _warnings(found: "Estimate") -> list[str]:

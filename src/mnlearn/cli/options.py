@@ -37,12 +37,6 @@ threads_option = click.option(
     default=available_threads,
     help="Threads to use; the result does not depend on it. Default: all processors.",
 )
-groups_option = click.option(
-    "--groups",
-    metavar="names|RANGES",
-    help="Columns that are one variable of several values, with exactly one 1 in each row. names: "
-    "columns whose names agree before an `=`. Or ranges of columns, such as 1-3,7-10.",
-)
 
 
 def _make_limit(
@@ -61,10 +55,10 @@ def reading_options(command: F) -> F:
 
     @wraps(command)
     def run(*, limit: ExpansionLimit, **given: Any) -> Any:
-        from mnlearn.data.reading import Reading
+        from mnlearn.data.rules import OPTION, Rules
 
         said = {name: given.pop(name) for name in _READING}
-        return command(reader=Reader(Reading.said(said, "--{}"), limit), **given)
+        return command(reader=Reader(Rules.said(said, OPTION), limit), **given)
 
     return cast(F, _with_options(run, _READING_OPTIONS))
 
@@ -108,16 +102,23 @@ def refuse_given(names: Collection[str], reason: str) -> None:
             raise InputError(f"{option.opts[0]}: is not read {reason}.")
 
 
-_READING = ("ones", "leave_out", "keep", "na")
+_READING = ("states", "cut", "leave_out", "keep", "na")
 # The options of `reading_options` and `missing_option`, as parameters.
 READING_NAMES = (*_READING, "missing")
 _READING_OPTIONS = (
     click.option(
-        "--ones",
+        "--states",
         multiple=True,
-        metavar="[COLUMN=]VALUE",
-        help="The value that counts as 1; the other value of the column is 0. With >=NUMBER or "
-        "COLUMN>=NUMBER, numbers from this one on count as 1. Several times.",
+        metavar="COLUMN=STATE,...",
+        help="All states of a column, in their order: sex=f,m. Several times.",
+    ),
+    click.option(
+        "--cut",
+        multiple=True,
+        metavar="[COLUMN=]NUMBER,...",
+        help="Where the numbers of a column are cut into intervals, which are then the states: "
+        "age=30,50 or age=median. Without COLUMN, all columns of more than two numbers. Several "
+        "times.",
     ),
     click.option(
         "--leave-out", multiple=True, metavar="COLUMN", help="A column that is no variable."

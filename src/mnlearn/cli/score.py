@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnlearn.cli.examples import Reader
-from mnlearn.cli.files import check_data, check_outputs, open_model
+from mnlearn.cli.files import check_data, check_outputs
 from mnlearn.cli.options import (
     FILE,
     inference_options,
@@ -95,17 +95,17 @@ def score(
 ) -> None:
     """Score a model on data; the help of the command explains the scores."""
     from mnlearn.api.scores import describe_sampling, measure
+    from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.progress import say
 
     check_outputs([per_example], model_path, data_path, groups)
-    opened = open_model(model_path)
-    model = opened.model
+    model = load_model(model_path)
     asked = find_metric(usual_metric(model) if metric is None else metric)
     metric = asked.name
     if chains is not None and metric != "ll":
         raise InputError("--ais: expected --metric ll.")
     how = _how(inference, chains, settings, folds, groups, seed=seed, threads=threads)
-    found = reader.of_model(opened).load(data_path)
+    found = reader.like(model).load(data_path)
     is_exact = asked.sums_missing(how.inference)
     data: Any = found.data if is_exact else found.complete(data_path, _advice(model, metric))
     check_data(data_path, model, data)

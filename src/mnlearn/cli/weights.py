@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mnlearn.cli.examples import Reader
-from mnlearn.cli.files import check_data, check_model_file, check_outputs, open_model
+from mnlearn.cli.files import check_data, check_model_file, check_outputs
 from mnlearn.cli.options import FILE, reading_options, threads_option
 from mnlearn.runtime.errors import InputError
 
@@ -58,17 +58,16 @@ def weights(
     of MODEL are not read. Bayesian networks and circuits of features are taken as Markov networks.
     """
     from mnlearn.api.saving import save_own
-    from mnlearn.data.coding import own_codes
     from mnlearn.learning.weights.arrangement import learn_weights
     from mnlearn.learning.weights.descent import Penalty
     from mnlearn.learning.weights.fit import MAX_ITERATIONS
+    from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.progress import say
 
     check_model_file(out)
     check_outputs([out], model_path, data_path)
-    opened = open_model(model_path)
-    network = _network_of(opened.model, model_path)
-    found = reader.of_model(opened).load(data_path)
+    network = _network_of(load_model(model_path), model_path)
+    found = reader.like(network).load(data_path)
     data = found.complete(data_path, "fill them in with mnlearn impute")
     check_data(data_path, network, data)
     learned, fit = learn_weights(
@@ -78,7 +77,7 @@ def weights(
         max_iterations=iterations or MAX_ITERATIONS,
         threads=threads,
     )
-    save_own(learned, out, own_codes(learned, found.reading.codes), say)
+    save_own(learned, out, say)
     gap = fit.gap / data.n_examples
     near = f", at most {gap:.2g} nats per example from the best" if gap < math.inf else ""
     n_features = len(learned.features)

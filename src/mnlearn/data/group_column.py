@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from mnlearn.data.cell_texts import is_missing
 from mnlearn.data.dataset import Dataset, merge_rows
-from mnlearn.data.examples import Examples, load_labelled
+from mnlearn.data.examples import Examples, read_file
 from mnlearn.data.incomplete import IncompleteData, incomplete, merge_cells
-from mnlearn.data.reading import Reading
+from mnlearn.data.rules import Rules
+from mnlearn.data.table_files import name_row, open_table
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import say
@@ -22,7 +22,7 @@ def load_groups(
     path: Path,
     column: str,
     limit: ExpansionLimit = DEFAULT_LIMIT,
-    reading: Reading | None = None,
+    rules: Rules | None = None,
     *,
     leave_out: bool = False,
 ) -> tuple[Examples, dict[str, Dataset | IncompleteData]]:
@@ -31,13 +31,13 @@ def load_groups(
     Parameters
     ----------
     path : Path
-        A text file with names of columns.
+        A table with names of columns.
     column : str
         The column of the groups; it is no variable.
     limit : ExpansionLimit
         How far a compressed file may expand.
-    reading : Reading, optional
-        What a person says about the values, which all groups share.
+    rules : Rules, optional
+        What a person says about the columns, which all groups share.
     leave_out : bool
         Whether rows whose group is missing are left out, and not refused.
 
@@ -52,25 +52,38 @@ def load_groups(
         There is no such column, a cell of it is missing, or it has one value or more than
         `MOST_GROUPS`; see also `load_examples`.
     """
-    reading = Reading() if reading is None else reading
-    found, labels = load_labelled(path, column, limit, reading)
-    known = np.array([not is_missing(t, reading.na) for t in labels])
-    if not known.all():
-        row = int(np.flatnonzero(~known)[0])
+    rules = Rules() if rules is None else rules
+    if path.suffix.lower() == ".npz":
+        raise InputError(f"{path}: expected a table; the column {column!r} names groups.")
+    file = open_table(path, limit)
+    if not file.is_named:
+        raise InputError(f"{path}: expected a table whose first line has names of columns.")
+    own = [found for found in file.columns if found.name == column]
+    if not own:
+        listed = ", ".join(found.name for found in file.columns)
+        raise InputError(f"{path}: there is no column {column!r}; the columns are {listed}.")
+    rest = [found for found in file.columns if found.name != column]
+    examples = read_file(file._replace(columns=rest), rules)
+    known = own[0].known(rules.na)
+    has_group = np.isin(own[0].codes, known)
+    if not has_group.all():
+        row = int(np.flatnonzero(~has_group)[0])
         if not leave_out:
             raise InputError(
-                f"{path}, line {row + 2}, column {column!r}: the group is missing; "
+                f"{name_row(path, file.first_line, row)}, column {column!r}: the group is missing; "
                 "--missing drop or impute leaves such rows out."
             )
-        say(f"{path}, column {column!r}: left out {(~known).sum()} rows without a group.")
-    names = list(dict.fromkeys(t for t, is_known in zip(labels, known, strict=True) if is_known))
-    if not 2 <= len(names) <= MOST_GROUPS:
+        say(f"{path}, column {column!r}: left out {(~has_group).sum()} rows without a group.")
+    if not 2 <= len(known) <= MOST_GROUPS:
         raise InputError(
-            f"{path}, column {column!r}: expected 2 to {MOST_GROUPS} groups, got {len(names)}."
+            f"{path}, column {column!r}: expected 2 to {MOST_GROUPS} groups, got {len(known)}."
         )
-    data = incomplete(found.data)
-    values, of_row = data.rows[data.row_of], np.array(labels, object)
-    return found, {name: merge_cells(values[of_row == name], schema=data.schema) for name in names}
+    data = incomplete(examples.data)
+    rows = data.rows[data.row_of]
+    return examples, {
+        str(own[0].values[k]): merge_cells(rows[own[0].codes == k], schema=data.schema)
+        for k in known
+    }
 
 
 def join_groups(groups: Mapping[str, Dataset]) -> Dataset:

@@ -9,10 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from mnlearn.data.dataset import Dataset, check_weights, merge_rows
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import DATA, InputError
-from mnlearn.variables.schema import Schema, binary_schema
-
-# A cell whose value is not known; circuits sum such variables out.
-MISSING = 2
+from mnlearn.variables.schema import MISSING, Schema, binary_schema
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,80 +1,52 @@
 """Columns of a table that are no variables: numbers or names of the rows."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Any
 
-from mnlearn.data.cell_texts import RawColumn, number_of, values_of_two
+from mnlearn.data.columns import FEWEST_DIFFERENT, Column
+from mnlearn.data.rules import Rules
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.matching import number_of
 
 # Headers of the column of row numbers that pandas and R write, and of columns that name people.
 _INDEX = ("", "unnamed: 0", "index", "rownames", "row.names")
 _ID = re.compile(r"(?i:(.*[_. ])?(id|no|nr|number|case|subject|participant|respondent))|.*[a-z]ID")
-# The first column has names of the rows if so many texts or more all differ.
-_FEWEST_NAMES = 10
 
 
-class Said(Protocol):
-    """What a person says about a table; see `mnlearn.data.reading.Reading`."""
+def names_rows(columns: Sequence[Column], v: int, rules: Rules, where: str) -> bool:
+    """Tell whether a column only numbers or names the rows: its values are all different.
 
-    @property
-    def keep(self) -> tuple[str, ...]:
-        """Columns that are variables."""
-
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """The variables of a model or of other data."""
-
-    @property
-    def codes(self) -> Mapping[str, Any]:
-        """Values of columns that were read before."""
-
-    def option(self, name: str) -> str:
-        """Return how messages write an option."""
-
-
-def names_rows(
-    columns: Sequence[RawColumn], v: int, known: Sequence[str], reading: Said, where: str
-) -> bool:
-    """Tell whether a column only numbers or names the rows.
-
-    known : the texts of its cells that are not missing. where : the table, for messages.
+    where : the table, for messages.
 
     Raises
     ------
     InputError
         The column may be a variable too.
     """
-    if _numbers_rows(columns[v], v, known, reading, where):
-        return True
-    return len(columns) > 1 and _has_names(columns[v], v, known, reading)
+    column, n_rows = columns[v], len(columns[v].codes)
+    # A text that stands for missing cells elsewhere may be the number of a row.
+    known = [column.values[k] for k in column.known()]
+    said = column.name in (*rules.keep, *rules.states, *rules.cut)
+    if said or column.categories is not None or len(known) < n_rows:
+        return False
+    is_index = v == 0 and column.name.lower() in _INDEX
+    if is_index or _ID.fullmatch(column.name):
+        return _numbers_rows(column, known, rules, is_index, where)
+    # Samples have names, which stand in the first column.
+    texts = all(number_of(value) is None for value in known)
+    return v == 0 and len(columns) > 1 and n_rows >= FEWEST_DIFFERENT and texts
 
 
 def _numbers_rows(
-    column: RawColumn, v: int, known: Sequence[str], reading: Said, where: str
+    column: Column, known: Sequence[Any], rules: Rules, is_index: bool, where: str
 ) -> bool:
-    """Tell whether a column only numbers the rows: an index, or a name for each row."""
-    n_rows = len(column.codes)
-    is_index = v == 0 and column.name.lower() in _INDEX
-    if column.name in reading.keep or len(known) < n_rows:
-        return False
-    if not is_index and not _ID.fullmatch(column.name):
-        return False
-    if reading.names is not None:
-        return column.name not in reading.names
     # An index of one or two rows may be a variable, and a variable may be called `answer_no`.
-    if values_of_two(known) is None:
-        return is_index or n_rows > 1
+    if not {number_of(value) for value in known} <= {0.0, 1.0}:
+        return is_index or len(known) > 1
     if column.name == "":
         return True
     raise InputError(
-        f"{where}, column {column.name!r}: may number the rows or be a variable; say "
-        f"{reading.option('leave_out')} or {reading.option('keep')}."
+        f"{where}, column {column.name!r}: may number the rows or be a variable; "
+        f"{rules.write('leave_out', column.name)} or {rules.write('keep', column.name)} says."
     )
-
-
-def _has_names(column: RawColumn, v: int, known: Sequence[str], reading: Said) -> bool:
-    """Tell whether the first column has a text of its own in each row, as samples have names."""
-    said = column.name in (*reading.keep, *reading.codes, *(reading.names or ()))
-    differ = len(known) == len(column.codes) >= _FEWEST_NAMES
-    return v == 0 and not said and differ and all(number_of(text) is None for text in known)

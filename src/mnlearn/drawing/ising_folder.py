@@ -70,10 +70,9 @@ def check_folder(out: Path, *, resampled: bool, dropped: bool, compared: bool) -
 
 def write_folder(out: Path, found: Estimate) -> None:
     """Write all files of the folder; they take their places once all of them are written."""
-    from mnlearn.data.coding import own_codes
     from mnlearn.drawing.ising_figures import draw_all
     from mnlearn.drawing.style import name_missing_glyphs, render
-    from mnlearn.models.io.codes import write_coded
+    from mnlearn.models.io.native import write_npz
 
     with name_missing_glyphs():
         drawn = {name: render(figure) for name, figure in draw_all(found).items()}
@@ -98,8 +97,7 @@ def write_folder(out: Path, found: Estimate) -> None:
             places[name].write_bytes(text.encode("utf-8"))
         for name, content in pictures.items():
             places[name].write_bytes(content)
-        model = found.network.markov_network()
-        write_coded(model, places[_MODEL], own_codes(model, found.codes))
+        write_npz(found.network.markov_network(), places[_MODEL])
         write_json(places[_SUMMARY], {**found.summary, "files": sorted(written)})
     for name in before.intersection(OPTIONAL) - written:
         (out / name).unlink(missing_ok=True)

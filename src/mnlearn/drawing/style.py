@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from mnlearn.data.cell_texts import some_of
+from mnlearn.data.tables import some_of
 from mnlearn.runtime.progress import say
 
 if TYPE_CHECKING:

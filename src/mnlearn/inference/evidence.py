@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.cell_texts import separator_of
+from mnlearn.data.text_tables import separator_of
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, split_lines
 from mnlearn.variables.frames import as_frame, column_names, is_frame

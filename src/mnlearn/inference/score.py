@@ -62,7 +62,7 @@ def score_of(per_row: NDArray[np.float64], data: Dataset, monte_carlo_error: flo
     return Score(per_row, mean, float(np.sqrt(variance / data.n_examples)), monte_carlo_error)
 
 
-def check_variables(model: Model, data: Dataset) -> None:
+def check_variables(model: Model | Dataset, data: Dataset) -> None:
     """Raise InputError unless the data have the variables of the model."""
     if model.n_vars != data.n_vars:
         raise InputError(

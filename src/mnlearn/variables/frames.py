@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.runtime.errors import InputError
-from mnlearn.variables.variable import NO_STATE, Variable
+from mnlearn.variables.variable import BINARY, NO_STATE, Variable
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# A category whose values are of another dtype than pandas finds for them.
-_CATEGORY = re.compile(r"category\[(.+)\]")
+# A category, and the dtype of its values if pandas finds another one for them.
+_CATEGORY = re.compile(r"category(?:\[(.+)\])?")
 # How tables of other libraries hand over their columns.
 _INTERCHANGE = ("__arrow_c_stream__", "__dataframe__")
 _DICTIONARY = re.compile(r"dictionary<values=(\w+), indices=(\w+), ordered=.*>\[pyarrow\]")
@@ -63,8 +63,8 @@ def check_twice(names: Sequence[str], where: str) -> None:
         raise InputError(f"{where}: two columns are called {twice[0]!r}.")
 
 
-def dtype_of(column: Any) -> str | None:
-    """Return the text of the dtype of a column that `states_column` understands."""
+def dtype_of(column: Any) -> str:
+    """Return the text of the dtype of a column, which `states_column` understands."""
     dtype = column.dtype
     if str(dtype) != "category":
         return str(dtype)
@@ -72,28 +72,30 @@ def dtype_of(column: Any) -> str | None:
 
     values = dtype.categories
     found = pd.Index(values.tolist()).dtype
-    return None if found == values.dtype else f"category[{values.dtype}]"
+    return "category" if found == values.dtype else f"category[{values.dtype}]"
 
 
 def states_column(variable: Variable, values: NDArray[np.uint8]) -> "pd.Series[Any]":
-    """Return a column of states, in the dtype that the variable remembers, else as a category.
+    """Return a column of states, in the dtype that the variable remembers.
+
+    If it remembers none, numbers 0 and 1 are whole numbers, and other states a category.
 
     values : numbers of states, NO_STATE where a cell is missing, shape (n_rows,).
     """
     import pandas as pd
 
-    dtype = variable.dtype
-    kept = _CATEGORY.fullmatch(dtype or "")
-    if dtype is not None and kept is None:
+    dtype = variable.dtype or ("int64" if variable.states == BINARY else "category")
+    kept = _CATEGORY.fullmatch(dtype)
+    if kept is None:
         states = np.empty(NO_STATE + 1, object)
         states[: variable.arity] = variable.states
-        missing = pd.NA if variable.arity and _has_na(dtype) else np.nan
-        states[variable.arity :] = missing
+        states[variable.arity :] = pd.NA if _has_na(dtype) else np.nan
         try:
             return pd.Series(states[values], dtype=_made_dtype(dtype), name=variable.name)
         except (TypeError, ValueError):  # such as a missing cell in a column of whole numbers
-            pass
-    categories = pd.Index(list(variable.states), dtype=kept[1] if kept else None)
+            kept = _CATEGORY.fullmatch("category")
+    assert kept is not None
+    categories = pd.Index(list(variable.states), dtype=kept[1])
     codes = np.where(values == NO_STATE, -1, values.astype(np.int16))
     column = pd.Categorical.from_codes(codes, categories, ordered=variable.ordered)
     return pd.Series(column, name=variable.name)

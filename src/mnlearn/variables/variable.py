@@ -25,8 +25,8 @@ class Variable:
     ordered : bool
         Whether the order of the states means something.
     dtype : str, optional
-        The pandas dtype of the column that the states came from, which tables of samples get;
-        None for a category. Variables of different dtypes are equal.
+        The pandas dtype of the column that the states came from, which tables of samples get.
+        Variables of different dtypes are equal.
     """
 
     name: str

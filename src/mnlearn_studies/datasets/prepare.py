@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mnlearn.data.categories import find_encoding
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.own_files import DEFAULT_FRACTIONS, SPLITS, load_local
-from mnlearn.data.reading import OPTIONS, Reading
+from mnlearn.data.rules import KEY, OPTIONS, Rules
 from mnlearn.data.text import load_benchmark
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
@@ -121,22 +120,15 @@ def _load_base(
 
 def load_own(local: Mapping[str, Any], seed: int) -> tuple[Dataset, Dataset, Dataset]:
     """Return the splits of a person's own dataset."""
-    paths = [local[split] for split in SPLITS if split in local]
-    limit = _local_limit(local.get(EXPANDED_KEY))
-    encoding = find_encoding(paths, limit=limit) if local.get("categories") else None
+    said = {name: local[name] for name in OPTIONS if name in local}
     return load_local(
         local["train"],
         local.get("valid"),
         local.get("test"),
         local.get("fractions", DEFAULT_FRACTIONS),
         seed=seed,
-        encoding=encoding,
-        groups=local.get("groups"),
-        reading=Reading.said(
-            {name: local[name] for name in OPTIONS if name in local},
-            "{} of the dataset in config.yaml",
-        ),
-        limit=limit,
+        rules=Rules.said(said, KEY),
+        limit=_local_limit(local.get(EXPANDED_KEY)),
     )
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from mnlearn.data.dataset import Dataset, load_npz
-from mnlearn.data.own_files import check_same_variables
 from mnlearn.inference.query_groups import partitions
+from mnlearn.inference.score import check_variables
 from mnlearn.inference.settings import Inference
 from mnlearn.learning.checkpoints import Checkpoints
 from mnlearn.learning.learner import Learner
@@ -26,6 +26,7 @@ from mnlearn.learning.tuning import (
 from mnlearn.methods import learner_root, load_learner
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees, tree_network
 from mnlearn.models.io.native import as_dependency_network, read_npz, write_npz
+from mnlearn.runtime.errors import name_data
 from mnlearn.runtime.files import file_digest, write_csv, write_json
 from mnlearn.runtime.provenance import peak_memory_mib, provenance
 from mnlearn.runtime.random_streams import stream_seed
@@ -98,7 +99,8 @@ def open_search(inputs: CellInputs, n_parts: int) -> Opened:
     grid = learner.grid(inputs.values)
     train, network, seconds_read = read_inputs(inputs.train_path, inputs.network_path)
     valid = load_npz(inputs.valid_path)
-    check_same_variables(inputs.train_path, train, inputs.valid_path, valid)
+    with name_data(inputs.valid_path):
+        check_variables(train, valid)
     learned_by = provenance(
         learner_root(inputs.learner),
         "mnlearn_studies.records.learn.learn_cell",

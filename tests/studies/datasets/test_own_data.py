@@ -8,7 +8,7 @@ import pytest
 from made_random import random_data
 from made_study import make
 from mnlearn.data.examples import load_dataset
-from mnlearn.data.text import save_text
+from mnlearn.data.text_tables import save_text
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.prepare import prepare_dataset
 from mnlearn_studies.study.folders import source_folder

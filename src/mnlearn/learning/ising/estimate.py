@@ -60,8 +60,6 @@ class Estimate:
         Values of the variables that tables and figures are for.
     groups : ItemGroups, optional
         The group of each variable, and colours.
-    codes : mapping of str to (str, str)
-        The values of the data that stood for 0 and 1, by variable; see `Reading.codes`.
     summary : dict
         What the folder of the command says beside all this.
     """
@@ -74,7 +72,6 @@ class Estimate:
     comparison: IsingComparison | None = None
     coding: str = "0/1"
     groups: ItemGroups | None = None
-    codes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     summary: dict[str, Any] = field(default_factory=dict)
 
     @classmethod

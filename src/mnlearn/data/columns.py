@@ -1,0 +1,322 @@
+"""One column of a table: the variable that it is, and the number of the state in each cell."""
+
+import math
+import re
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.rules import ALL, MEDIAN, Rules
+from mnlearn.runtime.errors import InputError
+from mnlearn.variables.matching import (
+    find_state,
+    intervals_between,
+    is_missing,
+    match_states,
+    number_of,
+    shorten,
+    truth_of,
+)
+from mnlearn.variables.schema import BINARY, NO_STATE, Variable
+
+# A column of more different values is refused, unless a person names its states.
+MOST_STATES = 50
+# So many rows, all different, show that a column names its rows.
+FEWEST_DIFFERENT = 10
+# Names a cell by its row, for messages.
+Place = Callable[[int], str]
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T].*)?")
+_LEADING_ZERO = re.compile(r"[-+]?0\d+")
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column of a table, of which each different value is kept once.
+
+    Attributes
+    ----------
+    name : str
+        Its name, or its number from 1 if the table has no names.
+    values : list
+        Its different values in order of appearance.
+    codes : ndarray of int32, shape (n_rows,)
+        The number of the value of each row; -1 where pandas says that the cell is missing.
+    dtype : str, optional
+        Its dtype in pandas; None for texts of a file.
+    categories : tuple, optional
+        All states of a category, in their order.
+    ordered : bool
+        Whether their order means something.
+    """
+
+    name: str
+    values: list[Any]
+    codes: NDArray[np.int32]
+    dtype: str | None = None
+    categories: tuple[Hashable, ...] | None = None
+    ordered: bool = False
+
+    def first_row(self, k: int) -> int:
+        """Return the first row with a value."""
+        return int(np.argmax(self.codes == k))
+
+    def known(self, na: Sequence[str] = ()) -> NDArray[np.intp]:
+        """Return the numbers of the values that are no missing cells.
+
+        na : further texts of missing cells.
+        """
+        named = {str(state) for state in self.categories or ()}
+        missing = [
+            any(is_missing(value, (word,)) for word in na)
+            or (is_missing(value) and str(value) not in named)
+            for value in self.values
+        ]
+        return np.flatnonzero(~np.array(missing, bool))
+
+
+def read_column(column: Column, rules: Rules, place: Place) -> tuple[Variable, NDArray[np.uint8]]:
+    """Return the variable that a column is, and the number of the state in each row.
+
+    The number is NO_STATE where a cell is missing.
+
+    Parameters
+    ----------
+    column : Column
+        The column.
+    rules : Rules
+        What a person says.
+    place : callable
+        Names a cell, given its row.
+
+    Raises
+    ------
+    InputError
+        The values are no states: there are too many, all are different, or they are dates or
+        fractions. The message says how to cut the column or leave it out.
+    """
+    known = column.known(rules.na)
+    if not len(known) and not column.categories and column.name not in rules.states:
+        raise InputError(
+            f"{_of_column(place)}: all cells are missing; {_leaving_out(column, rules)}."
+        )
+    said = rules.states.get(column.name)
+    cut = _cut_of(column, known, rules)
+    if said is not None:
+        variable = _variable_said(column, known, said)
+    elif cut is not None:
+        return _cut(column, known, cut, place, rules)
+    elif column.categories is not None:
+        states = tuple(state for state in column.categories if not _is_na(state, rules.na))
+        variable = Variable(column.name, states, column.ordered, column.dtype)
+        if len(states) > MOST_STATES:
+            raise InputError(_too_many(column, np.arange(len(column.values)), rules, place))
+    else:
+        variable = _find_variable(column, known, rules, place)
+    return variable, match(column, known, variable, place)
+
+
+def match(
+    column: Column, known: NDArray[np.intp], variable: Variable, place: Place
+) -> NDArray[np.uint8]:
+    """Return the number of the state of a variable in each row, NO_STATE if missing.
+
+    known : see `Column.known`.
+    """
+    state_of = np.full(len(column.values) + 1, NO_STATE, np.uint8)
+    values = [column.values[k] for k in known]
+    state_of[known] = match_states(
+        variable, values, lambda k: place(column.first_row(int(known[k])))
+    )
+    # The code of a missing cell is -1.
+    return state_of[column.codes]
+
+
+def _is_na(state: Any, na: Sequence[str]) -> bool:
+    return any(is_missing(state, (word,)) and not is_missing(state) for word in na)
+
+
+def _variable_said(column: Column, known: NDArray[np.intp], said: Sequence[Hashable]) -> Variable:
+    """Return the variable with the states that a person names, as the column writes them."""
+    states = list(said)
+    if column.dtype is None and all(_is_plain_number(state) for state in said):
+        states = [_whole(state) for state in said]
+    elif column.dtype is not None:
+        draft = Variable(column.name, tuple(said))
+        for k in known:
+            found = find_state(draft, column.values[k])
+            if found is not None:
+                states[found] = _as_state(column.values[k])
+    dtype = _kept_dtype(column, states)
+    return Variable(column.name, tuple(states), column.ordered, dtype)
+
+
+def _as_state(value: Any) -> Hashable:
+    """Return a value as a state: a text, a number or a boolean of Python."""
+    if isinstance(value, str):
+        return value.strip()
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _whole(value: Any) -> Hashable:
+    """Return a number as a whole one if it is whole."""
+    number = number_of(value)
+    assert number is not None
+    return int(number) if float(number).is_integer() else number
+
+
+def _is_plain_number(value: Any) -> bool:
+    """Tell whether a value is a number, and no name such as 007."""
+    if isinstance(value, str) and _LEADING_ZERO.fullmatch(value.strip()):
+        return False
+    return number_of(value) is not None
+
+
+def _kept_dtype(column: Column, states: Sequence[Hashable]) -> str | None:
+    """Return the dtype of a table of samples; None where it says no more than the states."""
+    if column.dtype is None:
+        whole = all(isinstance(state, int) for state in states)
+        dtype = "int64" if whole else "str"
+    else:
+        dtype = column.dtype
+    return None if dtype == "int64" and tuple(states) == BINARY else dtype
+
+
+def _find_variable(column: Column, known: NDArray[np.intp], rules: Rules, place: Place) -> Variable:
+    """Return the variable of a column of which a person says nothing."""
+    values = [column.values[k] for k in known]
+    for k in known:
+        if isinstance(column.values[k], float) and math.isinf(column.values[k]):
+            where = place(column.first_row(int(k)))
+            raise InputError(f"{where}: expected a number, got {column.values[k]}.")
+    kind = column.dtype or ""
+    if kind.startswith(("date", "time", "period")) or all(
+        isinstance(value, str) and _DATE.fullmatch(value) for value in values
+    ):
+        raise InputError(
+            f"{place(column.first_row(int(known[0])))}: {shorten(values[0])} is a date; "
+            f"{_leaving_out(column, rules)}."
+        )
+    if all(isinstance(value, bool | np.bool_) for value in values):
+        return Variable(column.name, (False, True), dtype=column.dtype)
+    is_text = column.dtype is not None and any(isinstance(value, str) for value in values)
+    if not is_text and all(map(_is_plain_number, values)):
+        return _whole_numbers(column, known, rules, place)
+    _refuse_many(column, known, rules, place)
+    texts = {str(value).strip(): _as_state(value) for value in values}
+    states = tuple(texts[text] for text in sorted(texts, key=_order_of(list(texts))))
+    return Variable(column.name, states, dtype=_kept_dtype(column, states))
+
+
+def _whole_numbers(column: Column, known: NDArray[np.intp], rules: Rules, place: Place) -> Variable:
+    """Return the variable of a column of numbers, which are whole; 0 and 1 are states together."""
+    numbers = [_whole(column.values[k]) for k in known]
+    for k, number in zip(known, numbers, strict=True):
+        if not isinstance(number, int):
+            raise InputError(
+                f"{place(column.first_row(int(k)))}: {shorten(column.values[k])} is a fraction; "
+                f"{_remedies(column, known, rules)}."
+            )
+    _refuse_many(column, known, rules, place)
+    found = set(numbers)
+    states = BINARY if found <= set(BINARY) else tuple(sorted(found, key=number_of))  # type: ignore[arg-type]
+    return Variable(column.name, states, dtype=_kept_dtype(column, states))
+
+
+def _order_of(texts: Sequence[str]) -> Callable[[str], Any]:
+    """Return what sorts states: numbers by value, no before yes, else by text."""
+    numbers = {text: number_of(text) for text in texts}
+    if None not in numbers.values():
+        return lambda text: numbers[text]
+    truths = {text: truth_of(text) for text in texts}
+    if len(texts) == 2 and set(truths.values()) == {False, True}:
+        return lambda text: truths[text]
+    return lambda text: text
+
+
+def _refuse_many(column: Column, known: NDArray[np.intp], rules: Rules, place: Place) -> None:
+    """Refuse a column of too many values, or of a value of its own in each row."""
+    values = {str(column.values[k]).strip() for k in known}
+    if len(values) > MOST_STATES:
+        raise InputError(_too_many(column, known, rules, place))
+    if len(values) == len(column.codes) >= FEWEST_DIFFERENT and column.name not in rules.keep:
+        first = int(known[0])
+        raise InputError(
+            f"{place(column.first_row(first))}: all {len(values)} values are different, the first "
+            f"is {shorten(column.values[first])}; {_remedies(column, known, rules)}."
+        )
+
+
+def _too_many(column: Column, known: NDArray[np.intp], rules: Rules, place: Place) -> str:
+    extra = int(known[MOST_STATES])
+    return (
+        f"{place(column.first_row(extra))}: {shorten(column.values[extra])} is one of {len(known)} "
+        f"different values, expected at most {MOST_STATES}; {_remedies(column, known, rules)}."
+    )
+
+
+def _remedies(column: Column, known: NDArray[np.intp], rules: Rules) -> str:
+    """Return what a person can do: cut a column of numbers, or leave it out."""
+    numbers = [number_of(column.values[k]) for k in known]
+    if None in numbers or column.categories is not None:
+        return _leaving_out(column, rules)
+    found = np.array([number for number in numbers if number is not None])
+    cuts = _round_cuts(np.quantile(found, [1 / 3, 2 / 3]), found)
+    return f"cut it with {rules.write_cut(column.name, cuts)}, or {_leaving_out(column, rules)}"
+
+
+def _leaving_out(column: Column, rules: Rules) -> str:
+    return f"leave it out with {rules.write('leave_out', column.name)}"
+
+
+def _round_cuts(cuts: NDArray[np.float64], numbers: NDArray[np.float64]) -> list[float]:
+    """Return two numbers near those given that are short to write and divide the values."""
+    span = float(numbers.max() - numbers.min()) or 1.0
+    for digits in range(-12, 13):
+        if 10.0**-digits > span:
+            continue
+        rounded = sorted({round(float(cut), digits) for cut in cuts})
+        if len(rounded) == len(cuts) and rounded[0] > numbers.min():
+            return [int(cut) if cut.is_integer() else cut for cut in rounded]
+    return [float(cut) for cut in cuts]
+
+
+def _cut_of(column: Column, known: NDArray[np.intp], rules: Rules) -> Any:
+    """Return what a person says of cutting a column; None if nothing.
+
+    A cut for all columns is for numbers, of more than two values.
+    """
+    if column.name in rules.cut:
+        return rules.cut[column.name]
+    values = [column.values[k] for k in known]
+    is_number = all(number_of(v) is not None and not isinstance(v, bool | np.bool_) for v in values)
+    return rules.cut.get(ALL) if is_number and len(values) > 2 else None
+
+
+def _cut(
+    column: Column, known: NDArray[np.intp], cut: Any, place: Place, rules: Rules
+) -> tuple[Variable, NDArray[np.uint8]]:
+    """Return the ordered variable of intervals, and the number of the interval in each row."""
+    for k in known:
+        if number_of(column.values[k]) is None:
+            raise InputError(
+                f"{place(column.first_row(int(k)))}: expected a number, because "
+                f"{rules.option('cut')} cuts the column, got {shorten(column.values[k])}."
+            )
+    number = np.array([number_of(value) for value in column.values], float)
+    given = np.isin(column.codes, known)
+    ends = [float(np.median(number[column.codes[given]]))] if cut == MEDIAN else list(cut)
+    if cut == MEDIAN and ends[0] == number[known].min():
+        # The smaller values would be none.
+        ends = [float(min(x for x in number[known] if x > ends[0]))] if len(known) > 1 else ends
+    states = tuple(interval.text for interval in intervals_between(ends))
+    out = np.full(len(column.codes), NO_STATE, np.uint8)
+    out[given] = np.searchsorted(ends, number[column.codes[given]], side="right")
+    return Variable(column.name, states, ordered=True), out
+
+
+def _of_column(place: Place) -> str:
+    """Return the name of a column without that of a row."""
+    return re.sub(r", (line|row) \d+,", ",", place(0))

@@ -1,0 +1,153 @@
+"""Tables and matrices in Python: pandas, Polars, Arrow, NumPy, SciPy."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from mnlearn.data.columns import Column
+from mnlearn.data.rules import Rules
+from mnlearn.data.tables import Table, match_columns, read_columns
+from mnlearn.runtime.errors import InputError
+from mnlearn.variables.frames import as_frame, check_twice, column_names, dtype_of, is_frame
+from mnlearn.variables.schema import BINARY, Schema, Variable, binary_schema
+
+# Of fewer rows, a column of 0 and 1 may number them.
+_FEW_ROWS = 2
+_SPLIT = "scikit-learn's MultiLabelBinarizer makes rows of lists of items"
+
+
+def read_table(X: Any, rules: Rules, where: str = "X", schema: Schema | None = None) -> Table:
+    """Return the variables of a table or matrix in Python, and its cells.
+
+    Parameters
+    ----------
+    X : DataFrame, array-like or sparse matrix, shape (n_rows, n_columns)
+        A table of pandas, Polars or Arrow, or a matrix, of any values.
+    rules : Rules
+        What a person says.
+    where : str
+        Name of the table, for messages.
+    schema : Schema, optional
+        The variables, if they are known; see `match_columns`.
+
+    Raises
+    ------
+    InputError
+        See `read_columns` and `match_columns`.
+    """
+    X = as_frame(X)
+    if is_frame(X):
+        return _read_frame(X, rules, where, schema)
+    matrix = _matrix(X, where)
+    if schema is None and _is_plain(matrix):
+        return _plain(matrix, None, [str(matrix.dtype)] * matrix.shape[1])
+    if schema is not None and len(schema) == matrix.shape[1] and _fits(matrix, schema):
+        return Table(schema, matrix.astype(np.uint8))
+    columns = [_column(str(v), matrix[:, v], None) for v in range(matrix.shape[1])]
+    place = partial(_place, where, None)
+    if schema is None:
+        return read_columns(columns, rules, where, place, is_named=False)
+    return match_columns(columns, schema, rules, where, place, is_named=False)
+
+
+def _read_frame(X: Any, rules: Rules, where: str, schema: Schema | None) -> Table:
+    names = column_names(X)
+    nothing_said = rules == Rules(form=rules.form)
+    if schema is None and nothing_said and len(X) > _FEW_ROWS and _has_numbers(X):
+        matrix = X.to_numpy()
+        if _is_plain(matrix):
+            return _plain(matrix, names, [str(dtype) for dtype in X.dtypes])
+    columns = columns_of_frame(X, where)
+    place = partial(_place, where, names)
+    if schema is None:
+        return read_columns(columns, rules, where, place, names is not None)
+    return match_columns(columns, schema, rules, where, place, names is not None)
+
+
+def columns_of_frame(X: Any, where: str) -> list[Column]:
+    """Return the columns of a DataFrame; numbers from 0 are the names of those without any.
+
+    Raises
+    ------
+    InputError
+        There are no rows or columns, or two columns have one name.
+    """
+    check_shape(X.shape, where)
+    names = column_names(X) or tuple(map(str, range(X.shape[1])))
+    check_twice(names, where)
+    return [_column(name, X.iloc[:, v], X.iloc[:, v]) for v, name in enumerate(names)]
+
+
+def _plain(matrix: Any, names: tuple[str, ...] | None, dtypes: list[str]) -> Table:
+    """Return a table of 0 and 1."""
+    schema = binary_schema(matrix.shape[1], names)
+    if set(dtypes) != {"int64"} and (names is not None or dtypes[0] == "bool"):
+        pairs = zip(schema, dtypes, strict=True)
+        kept = (Variable(v.name, BINARY, dtype=None if d == "int64" else d) for v, d in pairs)
+        schema = Schema(tuple(kept), schema.is_named)
+    return Table(schema, matrix.astype(np.uint8))
+
+
+def _has_numbers(X: Any) -> bool:
+    return all(isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in X.dtypes)
+
+
+def _is_plain(matrix: Any) -> bool:
+    """Tell whether all cells are the numbers 0 and 1."""
+    return bool(matrix.dtype.kind in "biuf" and ((matrix == 0) | (matrix == 1)).all())
+
+
+def _fits(matrix: Any, schema: Schema) -> bool:
+    """Tell whether a matrix has the numbers of the states of binary variables."""
+    return _is_plain(matrix) and all(variable.states == BINARY for variable in schema)
+
+
+def _matrix(X: Any, where: str) -> Any:
+    """Return data as a NumPy matrix."""
+    dense = X.toarray() if hasattr(X, "toarray") else X
+    try:
+        matrix = np.asarray(dense)
+    except ValueError:
+        raise InputError(f"{where}: expected rows of equal length; {_SPLIT}.") from None
+    if matrix.ndim != 2:
+        raise InputError(
+            f"{where}: expected a matrix with a row for each example, got {matrix.ndim} "
+            "axes; one example is X.reshape(1, -1)."
+        )
+    check_shape(matrix.shape, where)
+    return matrix
+
+
+def check_shape(shape: tuple[int, ...], where: str) -> None:
+    """Refuse data without rows or without columns, in the words of scikit-learn."""
+    for what, n in zip(("sample", "feature"), shape, strict=True):
+        if n == 0:
+            raise InputError(
+                f"{where}: has 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
+            )
+
+
+def _column(name: str, values: Any, series: Any) -> Column:
+    """Return a column; series : the same of a table, which has a dtype to keep."""
+    import pandas as pd
+
+    try:
+        codes, distinct = pd.factorize(values)
+    except TypeError:
+        raise InputError(f"column {name!r}: expected words or numbers in each cell.") from None
+    codes = codes.astype(np.int32)
+    if series is None:
+        kind = "str" if values.dtype.kind in "US" else str(values.dtype)
+        return Column(name, list(distinct), codes, kind)
+    dtype = dtype_of(series)
+    if not dtype.startswith("category"):
+        return Column(name, list(distinct), codes, dtype)
+    of_category = series.dtype
+    states = tuple(of_category.categories.tolist())
+    return Column(name, list(distinct), codes, dtype, states, bool(of_category.ordered))
+
+
+def _place(where: str, names: tuple[str, ...] | None, row: int, column: int) -> str:
+    label = column if names is None else repr(names[column])
+    return f"{where}, row {row}, column {label}"

@@ -1,0 +1,177 @@
+"""What a person says about the columns of a table, and how messages say it back."""
+
+import json
+import shlex
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mnlearn.runtime.errors import InputError
+from mnlearn.variables.matching import number_of
+
+# What a person can say, as arguments.
+_TEXTS = ("leave_out", "keep", "na")
+OPTIONS = ("states", "cut", *_TEXTS)
+MEDIAN = "median"
+# The numbers at which a column is cut, or MEDIAN.
+Cut = tuple[float, ...] | str
+# Stands for all columns of numbers.
+ALL = ""
+
+# How messages write what a person says: an option of a command, an argument of `read_data`, an
+# argument of `read_data` where another function reads the table, or a key of a file.
+OPTION = "--{}"
+ARGUMENT = "{}={}"
+READ_DATA = "mn.read_data(X, {}={})"
+KEY = "{}: {} of the dataset in config.yaml"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a person says about the columns of a table.
+
+    Attributes
+    ----------
+    states : mapping of str to tuple
+        All states of a column, in their order.
+    cut : mapping of str to tuple of float or "median"
+        Numbers that cut a column into intervals; each interval holds its lower end. `ALL` cuts the
+        columns of numbers of more than two values that are not named.
+    leave_out, keep : tuple of str
+        Columns that are no variables, and columns that are, though they look like row numbers.
+    na : tuple of str
+        Further texts of missing cells; a number stands for all texts of this number.
+    form : str
+        How messages write all this: OPTION, ARGUMENT, READ_DATA or KEY.
+    """
+
+    states: Mapping[str, tuple[Hashable, ...]] = field(default_factory=dict)
+    cut: Mapping[str, Cut] = field(default_factory=dict)
+    leave_out: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    na: tuple[str, ...] = ()
+    form: str = OPTION
+
+    @classmethod
+    def said(cls, given: Mapping[str, Any], form: str) -> "Rules":
+        """Return the rules of arguments, of options or of keys.
+
+        Parameters
+        ----------
+        given : mapping of str to object
+            What is said, by the names in OPTIONS. `states` is a mapping of lists, or texts such as
+            `sex=f,m`; `cut` is a mapping, one number or several or `median` for all columns, or
+            texts such as `age=30,50`.
+        form : str
+            How messages write it.
+
+        Raises
+        ------
+        InputError
+            Something else is given; the message says what is expected.
+        """
+        texts = {name: _texts_of(name, given.get(name), form) for name in _TEXTS}
+        states, cut = _states_of(given.get("states"), form), _cuts_of(given.get("cut"), form)
+        return cls(states, cut, **texts, form=form)
+
+    def as_settings(self) -> dict[str, Any]:
+        """Return what is said, as `said` takes it."""
+        listed = {name: list(getattr(self, name)) for name in _TEXTS}
+        return {"states": dict(self.states), "cut": dict(self.cut), **listed}
+
+    def option(self, name: str) -> str:
+        """Return the name of an option or argument as messages write it."""
+        return f"--{name.replace('_', '-')}" if self.form == OPTION else name
+
+    def write(self, name: str, column: str, value: Any = None) -> str:
+        """Return what a person would write to say something of a column."""
+        if self.form == OPTION:
+            texts = [str(each) for each in ([] if value is None else value)]
+            said = f"{column}={','.join(texts)}" if texts else column
+            quoted = shlex.quote(said) if "'" in said or '"' in said else f'"{said}"'
+            return f"{self.option(name)} {said if said.isidentifier() else quoted}"
+        said = json.dumps(column if value is None else {column: value}, ensure_ascii=False)
+        return self.form.format(name, said)
+
+    def write_cut(self, column: str, cuts: Sequence[float]) -> str:
+        """Return the two ways to cut a column, as a person would write them."""
+        if self.form == OPTION:
+            return f"{self.write('cut', column, cuts)} or {self.write('cut', column, [MEDIAN])}"
+        return f"{self.write('cut', column, list(cuts))} or {self.write('cut', column, MEDIAN)}"
+
+
+def _states_of(given: Any, form: str) -> dict[str, tuple[Hashable, ...]]:
+    """Return the states that are given for columns."""
+    if not given:
+        return {}
+    if isinstance(given, Mapping):
+        pairs = list(given.items())
+    else:
+        texts = [given] if isinstance(given, str) else given
+        pairs = [_divide(text, form) for text in texts]
+    out: dict[str, tuple[Hashable, ...]] = {}
+    for name, states in pairs:
+        where = f"{_named('states', form)}, column {name!r}"
+        if isinstance(states, str) or not isinstance(states, Sequence) or not states:
+            raise InputError(f"{where}: expected a list of states, got {states!r}.")
+        if len({str(state) for state in states}) < len(states):
+            raise InputError(f"{where}: names a state twice.")
+        out[str(name)] = tuple(states)
+    return out
+
+
+def _divide(text: Any, form: str) -> tuple[str, list[str]]:
+    """Return the column and the states of a text such as `sex=f,m`."""
+    column, equals, values = str(text).rpartition("=")
+    if not equals or not column or not values:
+        expected = 'expected a column and its states, such as "sex=f,m"'
+        raise InputError(f"{_named('states', form)}: {expected}, got {text!r}.")
+    return column, [value.strip() for value in values.split(",")]
+
+
+def _cuts_of(given: Any, form: str) -> dict[str, Cut]:
+    """Return where columns are cut; a text or a number without a name stands for all of them."""
+    if given is None or (isinstance(given, list | tuple) and not given):
+        return {}
+    if isinstance(given, Mapping):
+        pairs = [(str(name), cut) for name, cut in given.items()]
+    elif isinstance(given, str):
+        pairs = [_cut_of_text(given)]
+    elif isinstance(given, Sequence) and all(isinstance(text, str) for text in given):
+        pairs = [_cut_of_text(text) for text in given]
+    else:
+        pairs = [(ALL, given)]
+    return {name: _numbers(name, cut, form) for name, cut in pairs}
+
+
+def _cut_of_text(text: str) -> tuple[str, Any]:
+    name, equals, values = text.rpartition("=")
+    return (name if equals else ALL), [value.strip() for value in values.split(",")]
+
+
+def _numbers(name: str, cut: Any, form: str) -> Cut:
+    """Return rising numbers, or MEDIAN."""
+    if cut in (MEDIAN, [MEDIAN]):
+        return MEDIAN
+    values = cut if isinstance(cut, Sequence) and not isinstance(cut, str) else [cut]
+    numbers = [None if isinstance(v, bool) else number_of(v) for v in values]
+    found = [number for number in numbers if number is not None]
+    if len(found) < len(numbers) or not found or sorted(set(found)) != found:
+        place = f", column {name!r}" if name else ""
+        expected = f"expected rising numbers or {MEDIAN}"
+        raise InputError(f"{_named('cut', form)}{place}: {expected}, got {cut!r}.")
+    return tuple(found)
+
+
+def _texts_of(name: str, given: Any, form: str) -> tuple[str, ...]:
+    if given is None:
+        return ()
+    texts = [given] if isinstance(given, str | int | float) else given
+    known = isinstance(texts, Sequence) and all(isinstance(t, str | int | float) for t in texts)
+    if not known:
+        raise InputError(f"{_named(name, form)}: expected a text or several, got {given!r}.")
+    return tuple(map(str, texts))
+
+
+def _named(name: str, form: str) -> str:
+    return Rules(form=form).option(name)

@@ -1,0 +1,115 @@
+"""Files of tables by their suffix: text, Parquet, Feather, SPSS, Stata, Excel."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.columns import Column
+from mnlearn.data.frames import columns_of_frame
+from mnlearn.data.rules import Rules
+from mnlearn.data.tables import Table, match_columns, read_columns
+from mnlearn.data.text import decode_text
+from mnlearn.data.text_tables import parse_table
+from mnlearn.runtime.decompression import ExpansionLimit, read_limited
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import split_lines
+from mnlearn.variables.schema import Schema
+
+# The reader of pandas for each suffix, and what it needs beside the package.
+_READERS: dict[str, tuple[str, dict[str, Any], str]] = {
+    ".parquet": ("read_parquet", {}, "pyarrow"),
+    ".pq": ("read_parquet", {}, "pyarrow"),
+    ".feather": ("read_feather", {}, "pyarrow"),
+    ".arrow": ("read_feather", {}, "pyarrow"),
+    ".sav": ("read_spss", {}, "pyreadstat"),
+    ".zsav": ("read_spss", {}, "pyreadstat"),
+    ".dta": ("read_stata", {"order_categoricals": False}, ""),
+    ".xlsx": ("read_excel", {}, "openpyxl"),
+}
+
+
+class TableFile(NamedTuple):
+    """The columns of a file.
+
+    is_named : whether they have names. first_line : the line of the first row of a text file.
+    weight : float64, shape (n_rows,); None if the rows have no weights.
+    """
+
+    path: Path
+    columns: Sequence[Column]
+    is_named: bool
+    first_line: int | None
+    weight: NDArray[np.float64] | None = None
+
+    def read(self, rules: Rules, schema: Schema | None = None) -> Table:
+        """Return the variables and cells; by a schema if it is given."""
+        how = (rules, str(self.path), self._place, self.is_named)
+        if schema is None:
+            return read_columns(self.columns, *how)
+        return match_columns(self.columns, schema, *how)
+
+    def _place(self, row: int, column: int) -> str:
+        # The first column may number the rows, without a name of its own.
+        name = self.columns[column].name
+        label = repr(name) if self.is_named and name else column + 1
+        return f"{name_row(self.path, self.first_line, row)}, column {label}"
+
+
+def name_row(path: Path | str, first_line: int | None, row: int) -> str:
+    """Return the place of a row, counted from 0, by its line in a text file."""
+    if first_line is None:
+        return f"{path}, row {row + 1}"
+    return f"{path}, line {first_line + row}"
+
+
+def is_typed(path: Path) -> bool:
+    """Tell whether a file is one of another program, whose columns have types."""
+    return path.suffix.lower() in _READERS
+
+
+def open_table(path: Path, limit: ExpansionLimit, content: bytes | None = None) -> TableFile:
+    """Return the columns of a file.
+
+    content : the bytes of a text file, if they are read already.
+
+    Raises
+    ------
+    InputError
+        The file is missing or is no table, or a package that reads it is.
+    """
+    if is_typed(path):
+        frame = _read_frame(path)
+        return TableFile(path, columns_of_frame(frame, str(path)), True, None)
+    if content is None:
+        content = read_limited(path, limit)
+    table = parse_table(list(split_lines(_decode(content, path))), str(path))
+    return TableFile(path, table.columns, table.has_names, table.first_line, table.weight)
+
+
+def _read_frame(path: Path) -> Any:
+    import pandas as pd
+
+    name, how, package = _READERS[path.suffix.lower()]
+    read: Callable[..., Any] = partial(getattr(pd, name), **how)
+    if not path.is_file():
+        raise InputError(f"{path}: no such file.")
+    try:
+        return read(path)
+    except ImportError as error:
+        advice = f"pip install 'mnlearn[tables]' or {package}"
+        raise InputError(f"{path}: needs the package {package}; {advice}.") from error
+    except Exception as error:  # each format has errors of its own
+        reason = " ".join(str(error).split())
+        raise InputError(f"{path}: cannot be read as {path.suffix}: {reason}.") from error
+
+
+def _decode(content: bytes, path: Path) -> str:
+    try:
+        return decode_text(content, path)
+    except InputError as error:
+        error.advice = "if it is one, save it in UTF-8, which Excel calls CSV UTF-8"
+        raise

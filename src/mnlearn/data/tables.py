@@ -1,0 +1,308 @@
+"""The reader of tables: columns of any values become variables with states.
+
+Files, tables of pandas, Polars and Arrow, arrays and sparse matrices are brought into columns, and
+read here, by what a person says or by the schema of a model or of other data.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mnlearn.data.columns import Column, match, read_column
+from mnlearn.data.dataset import Dataset
+from mnlearn.data.incomplete import IncompleteData, merge_cells
+from mnlearn.data.row_names import names_rows
+from mnlearn.data.rules import Rules
+from mnlearn.runtime.arrays import read_only
+from mnlearn.runtime.errors import DATA, InputError
+from mnlearn.runtime.names import check_names
+from mnlearn.variables.matching import is_missing, match_state, shorten
+from mnlearn.variables.schema import BINARY, MISSING, NO_STATE, Schema, Variable
+
+# So many columns of a table are named in an error, and so many in a line.
+_LISTED, _SOME = 20, 5
+# Names a cell by its row and the number of its column, for messages.
+Place = Callable[[int, int], str]
+
+
+class Table(NamedTuple):
+    """The variables of a table, and its cells.
+
+    schema : the variables.
+    values : uint8, shape (n_rows, n_vars). Numbers of states, NO_STATE where a cell is missing.
+    left_out : the columns that number or name the rows.
+    notes : sentences on what was not read as written.
+    """
+
+    schema: Schema
+    values: NDArray[np.uint8]
+    left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> NDArray[np.uint8]:
+        """The indicator columns, MISSING where a cell is missing, shape (n_rows, n_columns)."""
+        return rows_of(self.schema, self.values)
+
+    def data(self, weight: ArrayLike | None = None) -> Dataset | IncompleteData:
+        """Return the examples, each with a weight, or 1.
+
+        Raises
+        ------
+        InputError
+            No variable has two states.
+        """
+        if not self.schema.n_columns:
+            raise InputError("each variable has a single state; expected two or more.", where=DATA)
+        return merge_cells(self.rows, weight, self.schema)
+
+
+def rows_of(schema: Schema, values: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return rows of 0, 1 and MISSING of numbers of states; see `Table`."""
+    rows, missing = schema.rows(values), values == NO_STATE
+    if not missing.any():
+        return rows
+    rows[np.repeat(missing, np.diff(schema.start), axis=1)] = MISSING
+    return rows
+
+
+def read_columns(
+    columns: Sequence[Column], rules: Rules, where: str, place: Place, is_named: bool
+) -> Table:
+    """Return the variables of columns.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        All columns of the table.
+    rules : Rules
+        What a person says.
+    where : str
+        Name of the table, for messages.
+    place : callable
+        Returns the name of a cell, given the row and the column.
+    is_named : bool
+        Whether the columns have names of their own.
+
+    Raises
+    ------
+    InputError
+        A column is none of states (see `read_column`), or something is said of a column that does
+        not exist.
+    """
+    _check_names(columns, rules, where)
+    left_out: list[int] = []
+    kept: list[int] = []
+    for v, column in enumerate(columns):
+        if column.name in rules.leave_out:
+            continue
+        (left_out if names_rows(columns, v, rules, where) else kept).append(v)
+    if not kept:
+        raise InputError(f"{where}: holds no variables.")
+    for v in kept:
+        if not columns[v].name:
+            raise InputError(f"{where}, column {v + 1}: has no name.")
+    read = [read_column(columns[v], rules, partial(_swap, place, v)) for v in kept]
+    variables = tuple(variable for variable, _ in read)
+    check_names([variable.name for variable in variables], where)
+    schema = Schema(variables if is_named else _counted(variables), is_named)
+    names = tuple(columns[v].name for v in left_out)
+    notes = [f"left out {', '.join(map(repr, names))}, which numbers the rows"] if names else []
+    notes += _unmatched(columns, rules)
+    return Table(schema, np.column_stack([values for _, values in read]), names, tuple(notes))
+
+
+def match_columns(
+    columns: Sequence[Column],
+    schema: Schema,
+    rules: Rules,
+    where: str,
+    place: Place,
+    is_named: bool,
+) -> Table:
+    """Return the cells of columns as states of variables that are known.
+
+    Columns are found by name if both sides have names, in any order, and others are left out.
+    Otherwise they are taken in their order, without those that number the rows. What a person says
+    of the states of a column, or of cutting it, counts where a variable has the states 0 and 1: the
+    first state said is 0.
+
+    Parameters
+    ----------
+    columns, rules, where, place, is_named
+        See `read_columns`.
+    schema : Schema
+        The variables of a model or of other data.
+
+    Raises
+    ------
+    InputError
+        A variable has no column, or a cell is no state of its variable.
+    """
+    if is_named and schema.is_named:
+        chosen, others = _by_name(columns, schema, rules, where)
+    else:
+        chosen, others = _by_place(columns, schema, rules, where), []
+    values = np.empty((len(columns[0].codes), len(schema)), np.uint8)
+    for v, (variable, k) in enumerate(zip(schema, chosen, strict=True)):
+        own = partial(_swap, place, k)
+        values[:, v] = _match_one(columns[k], variable, rules, own)
+    notes = []
+    if others:
+        verb = "is" if len(others) == 1 else "are"
+        notes.append(f"left out {some_of(list(map(repr, others)))}, which {verb} not needed")
+    if is_named and not schema.is_named:
+        notes.append(describe_order(schema, [columns[k].name for k in chosen]) or "")
+    return Table(schema, values, tuple(others), tuple(filter(None, notes)))
+
+
+def describe_order(schema: Schema, names: Sequence[str]) -> str | None:
+    """Return what to know of named columns for variables without names; None if nothing.
+
+    Files of some forms, such as `.mn`, have no names of variables. Columns V0, V1, ... in this
+    order are sure to be those of the model.
+    """
+    if schema.is_named or tuple(names) == schema.names:
+        return None
+    return (
+        "the model has no names of variables, so the columns are taken in their order: "
+        f"{some_of(names)}"
+    )
+
+
+def match_data(
+    data: Dataset | IncompleteData, schema: Schema, where: str
+) -> Dataset | IncompleteData:
+    """Return the same examples over the variables of a model, found by their names and states.
+
+    Raises
+    ------
+    InputError
+        A variable is not there, or a state is none of the model; the sentence begins with `where`.
+    """
+    own = data.schema
+    if own == schema:
+        return data
+    if own.is_named and schema.is_named:
+        lacking = [name for name in schema.names if name not in own.names]
+        if lacking:
+            raise InputError(f"{where}: lacks the variable {lacking[0]!r} of the model.")
+        order = [own.number(name) for name in schema.names]
+    elif len(own) == len(schema):
+        order = list(range(len(own)))
+    else:
+        raise InputError(f"{where}: expected {len(schema)} variables, got {len(own)}.")
+    given = values_of(own, data.rows)
+    values = np.empty((len(given), len(schema)), np.uint8)
+    for v, (variable, k) in enumerate(zip(schema, order, strict=True)):
+        state_of = np.full(NO_STATE + 1, NO_STATE, np.uint8)
+        for state in np.unique(given[:, k][given[:, k] != NO_STATE]).tolist():
+            place = f"{where}, variable {variable.name!r}"
+            state_of[state] = match_state(variable, own[k].states[state], place)
+        values[:, v] = state_of[given[:, k]]
+    made = Table(schema, values).data(data.weight)
+    return replace(made, row_of=read_only(made.row_of[data.row_of]))
+
+
+def values_of(schema: Schema, rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return the numbers of states of rows of 0, 1 and MISSING, NO_STATE if missing."""
+    values = schema.values(rows)
+    single = np.diff(schema.start) == 1
+    values[:, single] = np.where(values[:, single] == MISSING, NO_STATE, values[:, single])
+    return values
+
+
+def some_of(texts: Sequence[str], most: int = _SOME) -> str:
+    """Return the first of some texts for a message."""
+    return ", ".join(texts[:most]) + (", ..." if len(texts) > most else "")
+
+
+def _match_one(
+    column: Column, variable: Variable, rules: Rules, place: Callable[[int], str]
+) -> NDArray[np.uint8]:
+    # Words may stand for the numbers of a model of a file that keeps no words.
+    if variable.states == BINARY and (column.name in rules.states or column.name in rules.cut):
+        said, values = read_column(column, rules, place)
+        if said.arity == variable.arity:
+            return values
+    try:
+        return match(column, column.known(rules.na), variable, place)
+    except InputError as error:
+        if error.advice is None and variable.dtype is not None:
+            error.advice = (
+                f"{rules.option('states')} names the states of a column where it is first read"
+            )
+        raise
+
+
+def _by_name(
+    columns: Sequence[Column], schema: Schema, rules: Rules, where: str
+) -> tuple[list[int], list[str]]:
+    """Return the column of each variable, and the names of others that nobody named."""
+    number: dict[str, int] = {}
+    for k, column in enumerate(columns):
+        if column.name in number and column.name in schema.names:
+            raise InputError(f"{where}: two columns are called {column.name!r}.")
+        number[column.name] = k
+    for name in schema.names:
+        if name in rules.leave_out:
+            option = rules.option("leave_out")
+            raise InputError(f"{where}, {option}: the column {name!r} is needed.")
+        if name not in number:
+            raise InputError(f"{where}: there is no column {name!r}; {_listed(columns)}.")
+    said = {*schema.names, *rules.leave_out}
+    others = [column.name for column in columns if column.name and column.name not in said]
+    return [number[name] for name in schema.names], others
+
+
+def _by_place(columns: Sequence[Column], schema: Schema, rules: Rules, where: str) -> list[int]:
+    """Return the columns that are variables, as many as there are in the schema."""
+    chosen = [v for v, column in enumerate(columns) if column.name not in rules.leave_out]
+    if len(chosen) > len(schema):
+        chosen = [v for v in chosen if not names_rows(columns, v, rules, where)]
+    if len(chosen) != len(schema):
+        raise InputError(f"{where}: expected {len(schema)} variables, got {len(chosen)}.")
+    return chosen
+
+
+def _counted(variables: Sequence[Variable]) -> tuple[Variable, ...]:
+    """Return variables that are called V0, V1, ..., because their columns have no names."""
+    pairs = enumerate(variables)
+    return tuple(Variable(f"V{k}", v.states, v.ordered, v.dtype) for k, v in pairs)
+
+
+def _check_names(columns: Sequence[Column], rules: Rules, where: str) -> None:
+    """Refuse what is said of columns that do not exist."""
+    names = {column.name for column in columns}
+    for option in ("leave_out", "keep", "states", "cut"):
+        for name in getattr(rules, option):
+            if name and name not in names:
+                raise InputError(
+                    f"{where}, {rules.option(option)}: there is no column {name!r}; "
+                    f"{_listed(columns)}."
+                )
+
+
+def _listed(columns: Sequence[Column]) -> str:
+    return f"the columns are {some_of([repr(column.name) for column in columns], _LISTED)}"
+
+
+def _unmatched(columns: Sequence[Column], rules: Rules) -> list[str]:
+    """Return a sentence on texts of missing cells that no cell has."""
+    words = [
+        word
+        for word in rules.na
+        if not any(is_missing(value, (word,)) for column in columns for value in column.values)
+    ]
+    if not words:
+        return []
+    verb = "matches" if len(words) == 1 else "match"
+    return [f"{rules.option('na')} {', '.join(map(shorten, words))} {verb} no cell"]
+
+
+def _swap(place: Place, column: int, row: int) -> str:
+    return place(row, column)
