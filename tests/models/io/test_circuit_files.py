@@ -13,15 +13,14 @@ from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.any_model import cll, cmll, ll, pll
+from mnlearn.variables.schema import Schema, Variable, binary_schema, numbered_schema
 from oracles import all_states
 
 
 def learned(seed=0):
     circuit, features = grown(seed)
-    return type(circuit)(
-        circuit.n_vars, circuit.is_sum, circuit.start, circuit.child, circuit.weight, features,
-        names=tuple(f"x{v}" for v in range(N)),
-    )  # fmt: skip
+    schema = binary_schema([f"x{v}" for v in range(N)])
+    return dataclasses.replace(circuit, schema=schema, features=features)
 
 
 def hidden():
@@ -85,7 +84,7 @@ def test_libra_text_of_a_small_circuit(tmp_path):
     [
         ("", "ends too early"),
         ("2 2\nEOF\n", "line 1: expected the numbers of values"),
-        ("(2 3)\nEOF\n", "line 1: expected variables of two values"),
+        ("(2 0)\nEOF\n", "line 1: expected variables of 1 to 254 values"),
         ("(2)\nEOF\n", "line 2: expected at least one node"),
         ("(2)\nv 1 0\nEOF\n", "line 2: expected a variable from 0 to 0"),
         ("(2)\nv 0 2\nEOF\n", "line 2: expected v, a variable and a value"),
@@ -97,7 +96,7 @@ def test_libra_text_of_a_small_circuit(tmp_path):
         ("(2 2)\nv 0 0\nv 0 1\n+ 0 1\nEOF\n", "variable 1 is not below its root"),
         ("(2)\nv 0 0\nEOF\n0 1.0 +v0_0\nEOF\n", "line 4: expected the number of a parameter"),
         ("(2)\nn 1\nv 0 0\n* 0 1\nEOF\n0 1.0 v0_0\nEOF\n", "line 6: expected literals"),
-        ("(2)\nn 1\nv 0 0\n* 0 1\nEOF\n0 1.0 +v3_0\nEOF\n", "line 6: expected variables from 0"),
+        ("(2)\nn 1\nv 0 0\n* 0 1\nEOF\n0 1.0 +v3_0\nEOF\n", "line 6: expected a variable from v0"),
     ],
 )
 def test_malformed_circuits_are_refused(tmp_path, text, sentence):
@@ -158,11 +157,12 @@ def test_commands_on_circuits(tmp_path, monkeypatch):
     succeed("fit dn_tree --train c.data --out n.npz")
     refuse("convert n.npz n.ac", "a .ac file holds an arithmetic circuit, not a dependency network")
     (tmp_path / "e.csv").write_text("*,1,0,*,*,0\n")
-    answers = succeed("query c.npz --evidence e.csv").output.splitlines()[-1].split(",")
+    answers = succeed("query c.npz --evidence e.csv").output.splitlines()
+    assert answers[0] == "row,variable,state,probability"
     agrees = (all_states(N)[:, [1, 2, 5]] == [1, 0, 0]).all(axis=1)
     p = np.exp(log_value(circuit, all_states(N)[agrees]))
     own = p @ all_states(N)[agrees][:, 0] / p.sum()
-    assert float(answers[0]) == pytest.approx(own, abs=1e-6)
+    assert answers[2] == f"1,x0,1,{own:.6f}"
     succeed("sample c.npz --rows 20 --out s.data")
     assert (tmp_path / "s.data").read_text().count("\n") == 1 + 20
     for method in ("acmn", "acbn", "chow_liu", "ltm"):
@@ -183,7 +183,7 @@ def test_one_variable_is_enough_except_for_a_latent_tree(tmp_path, monkeypatch):
 # P(0) = 0.25 and P(1) = 0.75 of one variable; 9 lines.
 SMALL = "(2)\nn 0.25\nv 0 0\n* 0 1\nn 0.75\nv 0 1\n* 3 4\n+ 2 5\nEOF\n"
 NODE = "expected the number of a parameter node, a number and literals"
-LITERALS = "expected literals of different variables, as in +v0_1"
+LITERALS = "expected literals, as in +v0_1"
 SCHEMA = "expected the numbers of values, as in (2 2 2)"
 
 
@@ -195,7 +195,7 @@ SCHEMA = "expected the numbers of values, as in (2 2 2)"
         ("2 2)", f", line 1: {SCHEMA}, got '2 2)'."),
         ("()", f", line 1: {SCHEMA}, got '()'."),
         ("(2 x)", f", line 1: {SCHEMA}, got '(2 x)'."),
-        ("(2 3)", ", line 1: expected variables of two values, got '(2 3)'."),
+        ("(2 0)", ", line 1: expected variables of 1 to 254 values, got '(2 0)'."),
         ("(2)\nEOF", ", line 2: expected at least one node, got 'EOF'."),
         ("(2)\nv 0", ", line 2: expected v, a variable and a value, got 'v 0'."),
         ("(2)\nv x 0", ", line 2: expected v, a variable and a value, got 'v x 0'."),
@@ -214,18 +214,19 @@ SCHEMA = "expected the numbers of values, as in (2 2 2)"
         (SMALL + "0", f", line 10: {NODE}, got '0'."),
         (SMALL + "x 1", f", line 10: {NODE}, got 'x 1'."),
         (SMALL + "0 0.25 v0_0", f", line 10: {LITERALS}, got '0 0.25 v0_0'."),
-        (SMALL + "0 0.25 +v0_0 -v0_0", f", line 10: {LITERALS}, got '0 0.25 +v0_0 -v0_0'."),
-        (SMALL + "0 0.25 +v1_0", ", line 10: expected variables from 0 to 0, got '0 0.25 +v1_0'."),
+        (SMALL + "0 0.25 +v0_0 -v0_0", ", line 10: a feature asks one variable for both values."),
+        (SMALL + "0 0.25 +v1_0", ", line 10: expected a variable from v0 to v0, got v1."),
         (SMALL + "# names x", ", line 10: is not JSON: Expecting value."),
         (SMALL + '# names {"a": 1}', ", line 10: expected a list for 1 variables."),
         (SMALL + '# names ["a", "b"]', ", line 10: expected a list for 1 variables."),
         (SMALL + "# names [1]", ", line 10: expected texts."),
         (SMALL + '# names [["a"]]', ", line 10: expected texts."),
         (SMALL + '# names [""]\n# states [["a", "b"]]', ", line 10, column 1: has no name."),
-        (SMALL + '# names ["a"]\n# states ["a"]', ", line 11: expected texts."),
-        (SMALL + '# states [["a", 1]]', ", line 10: expected texts."),
-        (SMALL + '# states [["a"]]', ", line 10: expected two texts for each variable."),
-        (SMALL + '# states [["a", "a"]]', ", line 10: two columns are called 'a' (1 and 2)."),
+        (SMALL + '# names ["a"]\n# states ["a"]', ", line 11: expected a list of 2 states of "
+                                                   "variable 0."),
+        (SMALL + '# states [["a", []]]', ", line 10: expected texts or numbers."),
+        (SMALL + '# states [["a"]]', ", line 10: expected a list of 2 states of variable 0."),
+        (SMALL + '# states [["a", "a"]]', ": variable V0: has two states 'a'."),
     ],
 )  # fmt: skip
 def test_sentences_on_malformed_circuits(tmp_path, text, sentence):
@@ -239,14 +240,76 @@ def test_sentences_on_malformed_circuits(tmp_path, text, sentence):
 def test_names_and_values_behind_the_nodes(tmp_path):
     path = tmp_path / "c.ac"
     for end, expected in (
-        ("", (None, None)),
-        ('# names ["a"]\n', (("a",), None)),
-        ('# states [["c", "b"]]\n', (None, (("c", "b"),))),
-        ('# names ["é"]\n# states [["c", "b"]]', (("é",), (("c", "b"),))),
+        ("", binary_schema(1)),
+        ('# names ["a"]\n', binary_schema(["a"])),
+        ('# states [["c", 1]]\n', Schema((Variable("V0", ("c", 1)),), is_named=False)),
+        ('# names ["é"]\n# states [["c", "b"]]', Schema((Variable("é", ("c", "b")),))),
     ):
         path.write_text(SMALL + end)
-        circuit = load_model(path)
-        assert (circuit.names, circuit.states) == expected
+        assert load_model(path).schema == expected
+
+
+# P(v0 = 0, 1, 2) = 0.5, 0.2, 0.3; v1 has one value.
+WIDE = """(3 1)
+v 0 0
+n 0.5
+* 0 1
+v 0 1
+n 0.2
+* 3 4
+v 0 2
+n 0.3
+* 6 7
++ 2 5 8
+v 1 0
++ 10
+* 9 11
+EOF
+"""
+
+
+def test_variables_of_one_and_of_three_values(tmp_path):
+    path = tmp_path / "c.ac"
+    path.write_text(WIDE + "1 0.5 +v0_0\n4 0.2 -v0_0 -v0_2\n7 0.3 +v0_2 +v1_0\nEOF\n")
+    circuit = load_model(path)
+    assert circuit.schema == numbered_schema([3, 1])
+    found = np.exp(log_value(circuit, np.eye(3, dtype=np.uint8)))
+    np.testing.assert_allclose(found, [0.5, 0.2, 0.3])
+    assert [circuit.features.literals(k) for k in range(3)] == [[(c, 1)] for c in range(3)]
+    save_model(circuit, path)
+    assert path.read_text() == (
+        "(3 1)\nv 0 0\nv 0 1\nv 0 2\nn 0.5\nn 0.2\nn 0.3\n* 0 3\n* 1 4\n* 2 5\n+ 6 7 8\n"
+        "v 1 0\n* 9 10\nEOF\n\n3 0.5 +v0_0\n4 0.2 +v0_1\n5 0.3 +v0_2\nEOF\n"
+    )
+    again = load_model(path)
+    assert again.child.tolist() == circuit.child.tolist()
+    assert again.start.tolist() == circuit.start.tolist()
+
+
+def test_a_number_that_is_the_factor_of_two_conjunctions(tmp_path):
+    """Such a circuit has no features: which place of the node belongs to which is not said."""
+    path = tmp_path / "c.ac"
+    path.write_text(WIDE + "1 .5 +v0_0\n4 .2 +v0_1\n7 .3 +v0_2\nEOF\n")
+    assert len(load_model(path).features) == 3
+    path.write_text(WIDE + "1 .5 +v0_0\n4 .2 +v0_1\n7 .3 +v0_2\n1 .5 +v0_2\nEOF\n")
+    assert load_model(path).features is None
+
+
+@pytest.mark.parametrize(
+    ("nodes", "value"),
+    [
+        ("v 0 0\nEOF", 1.0),
+        ("v 0 0\nn 0.25\n* 0 1\nEOF", 0.25),
+        ("v 0 0\nn 0.25\n+ 0 1\nEOF", 1.25),
+        ("v 0 0\nn 0.25\n* 0 0\n* 2 1 1\nEOF", 0.0625),
+    ],
+)
+def test_circuits_over_a_variable_of_one_value(tmp_path, nodes, value):
+    path = tmp_path / "c.ac"
+    path.write_text(f"(1)\n{nodes}\n")
+    circuit = load_model(path)
+    found = log_value(circuit, np.zeros((1, 0), np.uint8))
+    assert np.exp(found) == pytest.approx([value])
 
 
 def test_a_circuit_of_one_leaf(tmp_path):
@@ -289,6 +352,15 @@ def test_the_text_of_a_d_dnnf(tmp_path):
     assert (tmp_path / "c.nnf.csv").read_bytes().decode() == (
         "variable,positive,negative,name\n1,1.0,1.0,V0\n2,0.25,1.0,\n3,0.75,1.0,\n"
     )
+    path.write_text(WIDE)
+    save_model(load_model(path), tmp_path / "c.nnf")
+    # Each of three states is one column and not the others.
+    assert (tmp_path / "c.nnf").read_bytes().decode() == (
+        "o 1 0\na 2 0\na 3 0\na 4 0\nt 5 0\n"
+        "4 5 1 -2 -3 4 0\n3 5 2 -1 -3 5 0\n2 5 3 -1 -2 6 0\n1 4 0\n1 3 0\n1 2 0\n"
+    )
+    names = (tmp_path / "c.nnf.csv").read_text().splitlines()[1:4]
+    assert names == ["1,1.0,1.0,V0=0", "2,1.0,1.0,V0=1", "3,1.0,1.0,V0=2"]
     path.write_text('(2 2)\nv 0 0\nv 0 1\n+ 0 1\nv 1 0\n* 2 3\nEOF\n# names ["a", "b"]\n')
     save_model(load_model(path), tmp_path / "c.nnf")
     assert (tmp_path / "c.nnf").read_bytes().decode() == (

@@ -2,8 +2,9 @@
 
 A file `.nnf` has the nodes first, `o N 0` for a sum, `a N 0` for a product and `t N 0` for the
 constant 1; node 1 is the root. Then each line `PARENT CHILD LITERAL... 0` is an edge, and the
-literals are factors of the child. Literal v is variable v (from 1) with the value 1 and -v is it
-with the value 0. Parameters are further literals. A second file `.nnf.csv` has the weight of each.
+literals are factors of the child. Literal c says that column c (from 1) is 1, and -c that it is 0.
+A state of a variable of several columns has the literals of all of them. Parameters are further
+literals. A second file `.nnf.csv` has the weight of each.
 """
 
 import csv
@@ -38,7 +39,7 @@ def write_nnf(circuit: ArithmeticCircuit, path: Path | str) -> None:
     for i, is_sum in enumerate(circuit.is_sum.tolist()):
         own = child[start[i] : start[i + 1]]
         parent = n_inner - i
-        literals = [str(_literal(circuit, c)) for c in own if c < circuit.n_leaves]
+        literals = [" ".join(map(str, _literals(circuit, c))) for c in own if c < circuit.n_leaves]
         lines += [f"{parent} {number[c]} 0" for c in own if c >= circuit.n_leaves]
         if is_sum:
             lines += [f"{parent} {constant} {literal} 0" for literal in literals]
@@ -50,12 +51,14 @@ def write_nnf(circuit: ArithmeticCircuit, path: Path | str) -> None:
         of_circuit.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _literal(circuit: ArithmeticCircuit, leaf: int) -> int:
-    """Return the literal of a leaf of the circuit."""
-    if leaf < 2 * circuit.n_vars:
-        v, x = divmod(leaf, 2)
-        return v + 1 if x else -(v + 1)
-    return leaf - circuit.n_vars + 1
+def _literals(circuit: ArithmeticCircuit, leaf: int) -> list[int]:
+    """Return the literals of a leaf of the circuit, that of its own column first."""
+    schema = circuit.schema
+    if leaf >= 2 * circuit.n_columns:
+        return [leaf - circuit.n_columns + 1]
+    column, value = divmod(leaf, 2)
+    others = [c for c in schema.columns(int(schema.variable_of[column])) if c != column]
+    return [column + 1 if value else -(column + 1), *(-(c + 1) for c in others)]
 
 
 def _weights(circuit: ArithmeticCircuit, path: Path | str) -> str:
@@ -63,10 +66,9 @@ def _weights(circuit: ArithmeticCircuit, path: Path | str) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["variable", "positive", "negative", "name"])
-    names = circuit.names or tuple(f"V{v}" for v in range(circuit.n_vars))
-    for v, name in enumerate(names, start=1):
-        writer.writerow([v, 1.0, 1.0, name])
-    for k, weight in enumerate(circuit.weight.tolist(), start=circuit.n_vars + 1):
+    for c, label in enumerate(circuit.schema.column_labels, start=1):
+        writer.writerow([c, 1.0, 1.0, label])
+    for k, weight in enumerate(circuit.weight.tolist(), start=circuit.n_columns + 1):
         try:
             writer.writerow([k, repr(math.exp(weight)), 1.0, ""])
         except OverflowError:

@@ -4,8 +4,8 @@ The first line has the numbers of values of the variables. Then each line is a n
 before parents: `v VARIABLE VALUE`, `n NUMBER`, `+ CHILD...` or `* CHILD...`. Nodes are numbered
 from 0; the root is last. A line `EOF` ends them. Lines `NODE NUMBER LITERAL...` and another `EOF`
 may follow: the conjunctions whose parameters the number nodes are. The lines `# names` and
-`# states` behind the last `EOF`, which Libra does not read, have the names of the variables and of
-their values 0 and 1 as JSON.
+`# states` behind the last `EOF`, which Libra does not read, have the names of the variables and
+their states as JSON.
 """
 
 import json
@@ -16,41 +16,66 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.circuit import ArithmeticCircuit, state_leaves
 from mnlearn.models.features import FeatureSet, features_of
+from mnlearn.models.io.libra.literals import (
+    INDEX,
+    LITERAL,
+    MAX_STATES,
+    Conditions,
+    condition_texts,
+    number_text,
+)
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import decode_json, read_text, split_lines, write_text
-from mnlearn.runtime.names import check_names, labels_of
-from mnlearn.variables.schema import Schema, Variable, binary_schema
+from mnlearn.runtime.names import check_names
+from mnlearn.variables.schema import Schema, Variable, numbered_schema
 
-# Bounded, because int() refuses numbers of thousands of digits.
-_INDEX = re.compile(r"[0-9]{1,18}")
-_LITERAL = re.compile(rf"([+-])v({_INDEX.pattern})_([01])")
+_INDEX = re.compile(INDEX)
+# A node: a literal, a parameter, a sum or a product by its number, or the number 1, which is the
+# literal of a variable of one state.
+_Node = tuple[str, int]
+_ONE: _Node = ("one", 0)
 
 
 def write_ac(circuit: ArithmeticCircuit, path: Path | str) -> None:
     """Write a circuit; a weight may differ in its last digit, as the file holds exp(weight)."""
-    lines = [f"({' '.join(['2'] * circuit.n_vars)})"]
-    lines += [f"v {v} {x}" for v in range(circuit.n_vars) for x in (0, 1)]
-    numbers = [repr(_exp(w, path)) for w in circuit.weight.tolist()]
+    schema, n_literals = circuit.schema, 2 * circuit.n_columns
+    states = [(v, x) for v, own in enumerate(schema) if own.n_columns for x in range(own.arity)]
+    lines = [f"({' '.join(map(str, schema.arity.tolist()))})"]
+    lines += [f"v {v} {x}" for v, x in states]
+    place = np.full(circuit.n_nodes, -1)
+    place[state_leaves(schema)] = np.arange(len(states))
+    place[n_literals:] = len(states) + np.arange(circuit.n_nodes - n_literals)
+    numbers = [number_text(_exp(w, path)) for w in circuit.weight.tolist()]
     lines += [f"n {number}" for number in numbers]
-    child, start = circuit.child.tolist(), circuit.start.tolist()
+    child, start = place[circuit.child].tolist(), circuit.start.tolist()
     for i, is_sum in enumerate(circuit.is_sum.tolist()):
         sign = "+" if is_sum else "*"
         lines.append(f"{sign} {' '.join(map(str, child[start[i] : start[i + 1]]))}")
+    singles = np.flatnonzero(schema.arity == 1).tolist()
+    if singles:
+        first = len(lines) - 1
+        lines += [f"v {v} 0" for v in singles]
+        lines.append(f"* {' '.join(map(str, range(first - 1, first + len(singles))))}")
     lines.append("EOF")
     if circuit.features is not None:
         lines.append("")
+        text = condition_texts(schema)
         for k, number in enumerate(numbers):
-            literals = "".join(f" +v{v}_{x}" for v, x in circuit.features.literals(k))
-            lines.append(f"{2 * circuit.n_vars + k} {number}{literals}")
+            literals = "".join(f" {text[c][x]}" for c, x in circuit.features.literals(k))
+            lines.append(f"{len(states) + k} {number}{literals}")
         lines.append("EOF")
-    lines += [
-        f"# {key} {json.dumps(given, ensure_ascii=False)}"
-        for key, given in (("names", circuit.names), ("states", circuit.states))
-        if given is not None
-    ]
-    write_text(path, "\n".join(lines) + "\n")
+    write_text(path, "\n".join([*lines, *_last_lines(schema)]) + "\n")
+
+
+def _last_lines(schema: Schema) -> list[str]:
+    """Return the lines of names and of states, unless the states are numbers from 0."""
+    given: dict[str, Any] = {"names": schema.names} if schema.is_named else {}
+    if any(variable.states != tuple(range(variable.arity)) for variable in schema):
+        given["states"] = [variable.states for variable in schema]
+    texts = {key: json.dumps(own, ensure_ascii=False, default=str) for key, own in given.items()}
+    return [f"# {key} {text}" for key, text in texts.items()]
 
 
 def _exp(weight: float, path: Path | str) -> float:
@@ -61,7 +86,7 @@ def _exp(weight: float, path: Path | str) -> float:
 
 
 def read_ac(path: Path | str) -> ArithmeticCircuit:
-    """Read a circuit over binary variables.
+    """Read a circuit.
 
     Raises
     ------
@@ -77,33 +102,38 @@ def _is_index(word: str) -> bool:
 
 
 class _Reader:
-    """Collects the nodes of one file; a node of the file is (kind, position among its kind)."""
+    """Collects the nodes of one file."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = path
         self.lines = split_lines(read_text(path))
         self.at = 0
-        self.n_vars = self._schema()
-        self.nodes: list[tuple[str, int]] = []
+        self.schema = self._variables(self._arity())
+        self.nodes: list[_Node] = []
         self.weight: list[float] = []
-        self.inner: list[tuple[bool, list[int]]] = []
+        self.inner: list[tuple[bool, list[_Node]]] = []
+        # The parameters that stand for the number 1.
+        self.ones: list[int] = []
 
     def circuit(self) -> ArithmeticCircuit:
         """Return the circuit in the file."""
         self._read_nodes()
+        root = self.nodes[-1]
+        if root != ("inner", len(self.inner) - 1):
+            self.inner.append((False, [self._parameter(1.0) if root == _ONE else root]))
         features = self._read_features()
-        n_literals, n_leaves = 2 * self.n_vars, 2 * self.n_vars + len(self.weight)
-        if self.nodes[-1][0] != "inner":
-            self.inner.append((False, [len(self.nodes) - 1]))
-        offset = {"literal": 0, "parameter": n_literals, "inner": n_leaves}
-        place = np.array([offset[kind] + k for kind, k in self.nodes], np.int64)
-        length = [len(children) for _, children in self.inner]
-        child = place[np.concatenate([children for _, children in self.inner])]
+        n_literals = 2 * self.schema.n_columns
+        offset = {
+            "literal": 0,
+            "parameter": n_literals,
+            "inner": n_literals + len(self.weight),
+        }
+        child = [offset[kind] + k for _, children in self.inner for kind, k in children]
         circuit = ArithmeticCircuit(
-            self._variables(),
+            self.schema,
             np.array([is_sum for is_sum, _ in self.inner], np.uint8),
-            np.cumsum([0, *length], dtype=np.int64),
-            child.astype(np.int32),
+            np.cumsum([0, *(len(children) for _, children in self.inner)], dtype=np.int64),
+            np.array(child, np.int32),
             np.array(self.weight, np.float64),
             features,
         )
@@ -113,16 +143,20 @@ class _Reader:
             raise InputError(f"{self.path}: {error}") from error
         return circuit
 
-    def _variables(self) -> Schema:
+    def _variables(self, arity: list[int]) -> Schema:
         """Return the variables; their names and states are in the last lines if they have any."""
-        names, states = self._named("names"), self._named("states")
-        if states is None:
-            return binary_schema(self.n_vars, names)
-        pairs = zip(labels_of(names, self.n_vars), states, strict=True)
-        return Schema(tuple(Variable(*pair) for pair in pairs), names is not None)
+        plain = numbered_schema(arity)
+        names, states = self._named("names", plain), self._named("states", plain)
+        if names is None and states is None:
+            return plain
+        try:
+            pairs = zip(names or plain.names, states or (v.states for v in plain), strict=True)
+            return Schema(tuple(Variable(n, tuple(s)) for n, s in pairs), names is not None)
+        except InputError as error:
+            raise InputError(f"{self.path}: {error}") from error
 
-    def _named(self, key: str) -> Any:
-        """Return the names of variables or of their values in the last lines; None without any."""
+    def _named(self, key: str, plain: Schema) -> list[Any] | None:
+        """Return the names or the states of variables in the last lines; None without any."""
         for number, line in enumerate(self.lines[-2:], start=len(self.lines) - 1):
             if not line.startswith(f"# {key} "):
                 continue
@@ -131,29 +165,29 @@ class _Reader:
                 given = decode_json(line.removeprefix(f"# {key} "), where)
             except json.JSONDecodeError as error:
                 raise InputError(f"{where}: is not JSON: {error.msg}.") from error
-            pairs = key == "states"
-            if not isinstance(given, list) or len(given) != self.n_vars:
-                raise InputError(f"{where}: expected a list for {self.n_vars} variables.")
-            texts = [text for own in given for text in (own if isinstance(own, list) else [own])]
-            if not all(isinstance(own, list) == pairs for own in given) or not all(
-                isinstance(text, str) for text in texts
-            ):
-                raise InputError(f"{where}: expected texts.")
-            if pairs and any(len(own) != 2 for own in given):
-                raise InputError(f"{where}: expected two texts for each variable.")
-            for own in given if pairs else [given]:
-                check_names(own, where)
-            return tuple(map(tuple, given)) if pairs else tuple(given)
+            if not isinstance(given, list) or len(given) != len(plain):
+                raise InputError(f"{where}: expected a list for {len(plain)} variables.")
+            if key == "names":
+                if not all(isinstance(own, str) for own in given):
+                    raise InputError(f"{where}: expected texts.")
+                return list(check_names(given, where))
+            for v, own in enumerate(given):
+                k = plain[v].arity
+                if not isinstance(own, list) or len(own) != k:
+                    raise InputError(f"{where}: expected a list of {k} states of variable {v}.")
+                if not all(isinstance(state, str | int | float) for state in own):
+                    raise InputError(f"{where}: expected texts or numbers.")
+            return given
         return None
 
-    def _schema(self) -> int:
+    def _arity(self) -> list[int]:
         line = self._line()
         values = line[1:-1].split()
         if (line[:1], line[-1:]) != ("(", ")") or not values or not all(map(_is_index, values)):
             self._refuse("the numbers of values, as in (2 2 2)")
-        if set(values) != {"2"}:
-            self._refuse("variables of two values")
-        return len(values)
+        if not all(1 <= int(value) <= MAX_STATES for value in values):
+            self._refuse(f"variables of 1 to {MAX_STATES} values")
+        return [int(value) for value in values]
 
     def _line(self) -> str:
         self.at += 1
@@ -170,36 +204,71 @@ class _Reader:
             sign, _, rest = line.partition(" ")
             words = rest.split()
             if sign == "v":
-                if not (len(words) == 2 and _is_index(words[0]) and words[1] in ("0", "1")):
-                    self._refuse("v, a variable and a value")
-                if int(words[0]) >= self.n_vars:
-                    self._refuse(f"a variable from 0 to {self.n_vars - 1}")
-                self.nodes.append(("literal", 2 * int(words[0]) + int(words[1])))
+                self.nodes.append(self._literal(words))
             elif sign == "n":
-                self.nodes.append(("parameter", len(self.weight)))
-                self.weight.append(self._log(rest))
+                self.nodes.append(self._parameter(self._number(rest)))
             elif sign in ("+", "*"):
                 if not words or not all(_is_index(c) and int(c) < len(self.nodes) for c in words):
                     self._refuse("the numbers of nodes that stand before")
-                self.nodes.append(("inner", len(self.inner)))
-                self.inner.append((sign == "+", [int(c) for c in words]))
+                children = [self.nodes[int(c)] for c in words]
+                self.nodes.append(self._sum(children) if sign == "+" else self._product(children))
             else:
                 self._refuse("a node: v, n, + or *")
         if not self.nodes:
             self._refuse("at least one node")
 
-    def _log(self, text: str) -> float:
+    def _literal(self, words: list[str]) -> _Node:
+        if not (len(words) == 2 and all(map(_is_index, words))):
+            self._refuse("v, a variable and a value")
+        v, state = map(int, words)
+        if v >= len(self.schema):
+            self._refuse(f"a variable from 0 to {len(self.schema) - 1}")
+        if state >= self.schema[v].arity:
+            self._refuse("v, a variable and a value")
+        if not self.schema[v].n_columns:
+            return _ONE
+        column, value = self.schema.literal(v, state)
+        return "literal", 2 * column + value
+
+    def _parameter(self, number: float) -> _Node:
+        self.weight.append(math.log(number) if number else -math.inf)
+        return "parameter", len(self.weight) - 1
+
+    def _sum(self, children: list[_Node]) -> _Node:
+        if children == [_ONE]:
+            return _ONE
+        if _ONE in children:
+            one = self._parameter(1.0)
+            self.ones.append(one[1])
+            children = [one if child == _ONE else child for child in children]
+        self.inner.append((True, children))
+        return "inner", len(self.inner) - 1
+
+    def _product(self, children: list[_Node]) -> _Node:
+        """Return the product; the number 1 is no factor, and one other factor is the product."""
+        factors = [child for child in children if child != _ONE]
+        if len(factors) < len(children) and len(factors) <= 1:
+            return factors[0] if factors else _ONE
+        self.inner.append((False, factors))
+        return "inner", len(self.inner) - 1
+
+    def _number(self, text: str) -> float:
         try:
             number = float(text)
         except ValueError:
             self._refuse("n and a number")
         if not 0.0 <= number < math.inf:
             self._refuse("a number of at least 0")
-        return math.log(number) if number else -math.inf
+        return number
 
     def _read_features(self) -> FeatureSet | None:
-        """Return the conjunction of each parameter; None unless every parameter has one."""
+        """Return the conjunction of each parameter; None unless every parameter has just one.
+
+        Libra's compiler writes equal numbers as one node, which then has several conjunctions.
+        """
         literals: dict[int, list[tuple[int, int]]] = {}
+        n_given = 0
+        conditions = Conditions(self.schema)
         while self.at < len(self.lines) and (line := self._line()) != "EOF":
             if not line or line.startswith("# "):
                 continue
@@ -207,15 +276,17 @@ class _Reader:
             known = _is_index(node) and int(node) < len(self.nodes)
             if not (known and len(words) >= 1 and self.nodes[int(node)][0] == "parameter"):
                 self._refuse("the number of a parameter node, a number and literals")
-            found = [_LITERAL.fullmatch(word) for word in words[1:]]
-            pairs = sorted(
-                (int(m[2]), int(m[3]) if m[1] == "+" else 1 - int(m[3])) for m in found if m
-            )
-            if len(pairs) < len(found) or len({v for v, _ in pairs}) < len(pairs):
-                self._refuse("literals of different variables, as in +v0_1")
-            if any(v >= self.n_vars for v, _ in pairs):
-                self._refuse(f"variables from 0 to {self.n_vars - 1}")
-            literals[self.nodes[int(node)][1]] = pairs
-        if len(literals) < len(self.weight) or not literals:
+            if not all(map(LITERAL.fullmatch, words[1:])):
+                self._refuse("literals, as in +v0_1")
+            try:
+                codes = conditions.codes(words[1:])
+            except ValueError as error:
+                raise InputError(f"{self.path}, line {self.at}: {error}.") from error
+            literals[self.nodes[int(node)][1]] = [(code >> 1, code & 1) for code in codes]
+            n_given += 1
+        if not literals or len(literals) < n_given:
+            return None
+        literals |= {k: [] for k in self.ones}
+        if len(literals) < len(self.weight):
             return None
         return features_of(literals[k] for k in range(len(self.weight)))
