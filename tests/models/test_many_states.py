@@ -41,7 +41,7 @@ def test_the_likelihood_is_the_product_of_the_distributions(network):
     assert expected.sum() == pytest.approx(1.0)
     rows = rows_of(network)
     np.testing.assert_allclose(np.exp(network.log_likelihood(rows)), expected, atol=1e-15)
-    potential = network.to_markov_network().log_potential(rows)
+    potential = network.to_markov_network().potential_of(rows)
     np.testing.assert_allclose(np.exp(potential), expected, atol=1e-12)
 
 
@@ -95,7 +95,7 @@ def test_files_keep_the_distribution(network, suffix, tmp_path):
     again = load_model(path)
     np.testing.assert_array_equal(again.schema.arity, network.schema.arity)
     rows = rows_of(network)
-    score = "log_potential" if isinstance(again, MarkovNetwork) else "log_likelihood"
+    score = "potential_of" if isinstance(again, MarkovNetwork) else "log_likelihood"
     np.testing.assert_allclose(np.exp(getattr(again, score)(rows)), joint(network), atol=1e-12)
     if suffix in (".npz", ".bif"):
         assert again.schema == network.schema

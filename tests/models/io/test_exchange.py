@@ -43,11 +43,11 @@ def test_a_file_of_the_form(tmp_path):
     one, other = np.array([[1, 2, 3], [4, 5, 6]]), np.array([[1, 0, 0.5], [2, 1, 1]])
     states = all_values([2, 3, 2])
     expected = [2.5 * one[a, b] * other[c, b] for a, b, c in states]
-    found = np.exp(network.log_potential(network.schema.rows(states)))
+    found = np.exp(network.potential_of(network.schema.rows(states)))
     np.testing.assert_allclose(found, expected, atol=1e-12)
     save_model(network, tmp_path / "b.uai")
     again = load_model(tmp_path / "b.uai")
-    found = np.exp(again.log_potential(network.schema.rows(states)))
+    found = np.exp(again.potential_of(network.schema.rows(states)))
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
@@ -88,7 +88,7 @@ def test_variables_of_one_state_and_constants(tmp_path):
     path = tmp_path / "a.uai"
     path.write_text("MARKOV 3 1 3 1 3 1 0 2 0 1 0 1 5 3 1 2 0 1 0.5")
     network = load_model(path)
-    found = np.exp(network.log_potential(np.eye(3, dtype=np.uint8)))
+    found = np.exp(network.potential_of(np.eye(3, dtype=np.uint8)))
     np.testing.assert_allclose(found, [2.5, 5, 0])
     path.write_text("MARKOV 1 1 1 1 0 1 7")
     assert load_model(path).n_columns == 0

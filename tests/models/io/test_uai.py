@@ -69,7 +69,7 @@ def test_the_order_of_the_variables_of_a_factor(tmp_path):
     (tmp_path / "a.uai").write_text("MARKOV 2 2 2 2 2 1 0 0 4 2 3 5 0 1 0.5")
     network = load_model(tmp_path / "a.uai")
     rows = np.array([[0, 0], [1, 0], [0, 1], [1, 1]], np.uint8)
-    np.testing.assert_allclose(np.exp(network.log_potential(rows)), [1, 1.5, 2.5, 0])
+    np.testing.assert_allclose(np.exp(network.potential_of(rows)), [1, 1.5, 2.5, 0])
 
 
 def test_names_of_values(tmp_path):
@@ -104,7 +104,7 @@ def test_variables_of_several_values_keep_their_numbers_of_values(tmp_path):
         again = load_model(tmp_path / "b.uai")
         cells = np.stack(np.indices((2, 2, 3)), -1).reshape(-1, 3)[:, [0, 2, 1]]
         rows = again.schema.rows(cells)
-        np.testing.assert_allclose(again.log_potential(rows), np.log(table.ravel()), atol=1e-12)
+        np.testing.assert_allclose(again.potential_of(rows), np.log(table.ravel()), atol=1e-12)
 
 
 def test_the_text_of_a_bayesian_network(tmp_path):
