@@ -8,7 +8,7 @@ product of the probabilities of its literals.
 import numpy as np
 
 from mnlearn.kernels.arithmetic.logistic import sigmoid
-from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.jit import inlined, kernel
 from mnlearn.kernels.sampling.blocks import fill_scores, fill_softmax
 from mnlearn.kernels.sampling.conditioning import (
     BATCH,
@@ -48,6 +48,7 @@ def fit_mean_field(
         holding = held[start[j] : start[j + 1]]
         n_left = condition(terms, holding, base, left)
         entries = entries_by_variable(left, n_left, n_query)
+        entry_start, term, literal = entries
         _start_evenly(blocks, q, log_odds[i])
         change = np.inf
         iteration = 0
@@ -56,7 +57,7 @@ def fit_mean_field(
             for b in range(len(blocks.start) - 1):
                 v = blocks.start[b]
                 if blocks.start[b + 1] - v == 1:
-                    new = _expected_odds(v, base, left, entries, q)
+                    new = _expected_odds(v, base, left, entry_start, term, literal, q)
                     change = max(change, abs(new - log_odds[i, v]))
                     log_odds[i, v], q[v, 1], q[v, 0] = new, sigmoid(new), sigmoid(-new)
                 else:
@@ -105,10 +106,11 @@ def _fit_block(b, blocks, base, left, entries, odds, q, log_p):
     odds : float64, (n_indicators,), scratch. log_p : float64, (n_columns,), written for block b.
     """
     first, last, n_columns = blocks.start[b], blocks.start[b + 1], blocks.start[-1]
+    start, term, literal = entries
     for c in range(first, last):
-        odds[c] = _expected_odds(c, base, left, entries, q)
+        odds[c] = _expected_odds(c, base, left, start, term, literal, q)
     for s in range(n_columns + blocks.set_start[b], n_columns + blocks.set_start[b + 1]):
-        odds[s] = _expected_odds(s, base, left, entries, q)
+        odds[s] = _expected_odds(s, base, left, start, term, literal, q)
     score, p = np.empty(n_columns), np.empty(last - first)
     fill_scores(b, blocks, odds, score)
     log_total = fill_softmax(score[first:last], p)
@@ -121,10 +123,9 @@ def _fit_block(b, blocks, base, left, entries, odds, q, log_p):
     return change
 
 
-@kernel
-def _expected_odds(v, base, left, entries, q):
+@inlined
+def _expected_odds(v, base, left, start, term, literal, q):
     """Return the expected log-odds of an indicator."""
-    start, term, literal = entries
     odds = base[v]
     for e in range(start[v], start[v + 1]):
         odds += _expected_effect(left, term[e], literal[e], q)
