@@ -15,6 +15,10 @@ from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import Inference
+from mnlearn.learning.learner import Task
+from mnlearn.methods.chow_liu import ChowLiu
+from mnlearn.methods.hclt import HCLT
+from mnlearn.methods.lem import LEM
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.scoring.any_model import approximate_ll, cll, cmll, ll, pll
 
@@ -88,6 +92,27 @@ def test_the_monte_carlo_error_covers_the_error_of_gibbs():
         z.append((sampled.mean - exact.mean) / sampled.monte_carlo_error)
     assert np.abs(z).max() < 4
     assert 0.3 < np.std(z) < 2
+
+
+@pytest.mark.parametrize("learner", [LEM, HCLT, ChowLiu])
+def test_scores_of_learned_models(learner):
+    """Their own evaluation of rows, against sums over all rows that there can be."""
+    network = random_states_network(3, n_features=15)
+    data = merge_rows(sample_rows(network, 200, 0, 1), None, network.schema)
+    model = learner().learn(Task(data, learner.grid({}))).model
+    rows = merge_rows(every_row(network.schema), None, network.schema)
+    log_joint, values = ll(model, rows).per_row, network.schema.values(rows.rows)
+    assert_allclose(np.logaddexp.reduce(log_joint), 0.0, atol=1e-9)
+    expected = np.zeros(rows.n_rows)
+    for v in range(model.n_vars):
+        others = np.delete(values, v, axis=1)
+        for i in range(rows.n_rows):
+            same = (others == others[i]).all(axis=1)
+            expected[i] += log_joint[i] - np.logaddexp.reduce(log_joint[same])
+    assert_allclose(pll(model, rows).per_row, expected, atol=1e-9)
+    every = [[v] for v in range(model.n_vars)]
+    assert_allclose(cll(model, rows, every).per_row, expected, atol=1e-9)
+    assert_allclose(cmll(model, rows, every, EXACT, seed=0).per_row, expected, atol=1e-9)
 
 
 def test_beliefs_and_mean_field_score_by_variable():
