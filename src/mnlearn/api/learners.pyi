@@ -169,7 +169,7 @@ class DN2MN(LearnerEstimator):
     ) -> None: ...
 
 class DNBag(LearnerEstimator):
-    """Dependency network whose log-odds are the mean over trees of bootstrap samples."""
+    """Dependency network whose CPDs are geometric means of trees of bootstrap samples."""
 
     kappa: float
     min_leaf_examples: float
@@ -217,7 +217,7 @@ class DNLR(LearnerEstimator):
     ) -> None: ...
 
 class DNMixed(LearnerEstimator):
-    """Dependency network whose log-odds are the weighted mean of trees and a given network."""
+    """Dependency network whose CPDs are geometric means of trees and a given network."""
 
     kappa: float
     min_leaf_examples: float

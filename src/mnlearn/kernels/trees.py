@@ -285,18 +285,6 @@ def tree_log_odds(rows, start, split_var, child, leaf_log_odds, out):
 
 
 @kernel
-def tree_leaves(rows, start, split_var, child, leaf):
-    """Write the leaf of every row in the tree of every variable to `leaf`, (n_rows, n_vars)."""
-    for i in range(len(rows)):
-        row = rows[i]
-        for v in range(len(start) - 1):
-            node = start[v]
-            while split_var[node] != LEAF:
-                node = child[node, row[split_var[node]]]
-            leaf[i, v] = node
-
-
-@kernel
 def tree_scores(rows, start, split_var, child, log_prob, columns, out):
     """Write what the tree of each variable says of its columns to `out`.
 

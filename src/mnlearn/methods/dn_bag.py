@@ -48,7 +48,7 @@ class Workspace:
 
 @dataclass(eq=False, kw_only=True)
 class DNBag(TreeLearner):
-    """Dependency network whose log-odds are the mean over trees of bootstrap samples."""
+    """Dependency network whose CPDs are geometric means of trees of bootstrap samples."""
 
     n_bags: int = parameter(10, "bootstrap samples that trees are grown on", low=1, high=1e6)
     bag_seed: int = parameter(20, "seed of the bootstrap samples", low=0, high=2**63)

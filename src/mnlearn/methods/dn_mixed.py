@@ -21,10 +21,10 @@ class Workspace:
 
 @dataclass(eq=False, kw_only=True)
 class DNMixed(TreeLearner):
-    """Dependency network whose log-odds are the weighted mean of trees and a given network."""
+    """Dependency network whose CPDs are geometric means of trees and a given network."""
 
     share: float = parameter(
-        0.5, "share of the trees in the mean of the log-odds", low=0.0, high=1.0
+        0.5, "share of the trees in the mean of the log-probabilities", low=0.0, high=1.0
     )
 
     def learn(self, workspace: Workspace) -> Fitted:

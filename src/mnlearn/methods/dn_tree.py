@@ -23,7 +23,7 @@ class TreeLearner(Learner):
         0.0, "least number of examples on each side of a split", low=0.0, high=1e15
     )
     pseudocount: float = parameter(
-        1.0, "count added to each value at a leaf; above 0", low=1e-9, high=1e15
+        1.0, "count added to each state at a leaf; above 0", low=1e-9, high=1e15
     )
 
     by_variable = "dn_tree"
