@@ -1,0 +1,113 @@
+"""Every learner takes any table, and answers in its words and dtypes."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import GridSearchCV
+
+import mnlearn as mn
+from mnlearn.methods import class_names
+
+LEARNERS = [*sorted(class_names()), "Ising"]
+# Settings with which a learner takes a second at most.
+FAST = {"GSSL": {"n_generated": 200}}
+N = 120
+
+
+def _tables():
+    """Return a table of each dtype: a chain of variables of two and of three states."""
+    rng = np.random.default_rng(3)
+    a = rng.integers(0, 3, N)
+    b = np.where(rng.random(N) < 0.8, a, rng.integers(0, 3, N))
+    c = ((b == 2) ^ (rng.random(N) < 0.1)).astype(int)
+    d = (c ^ (rng.random(N) < 0.2)).astype(int)
+    words = {
+        "a": np.array(["low", "mid", "high"], object)[a],
+        "b": np.array(["red", "blue", "green"], object)[b],
+        "c": np.array(["f", "m"], object)[c],
+        "d": np.array(["no", "yes"], object)[d],
+    }
+    levels = pd.CategoricalDtype(["low", "mid", "high"], ordered=True)
+    tables = {
+        "str": pd.DataFrame(words).astype("str"),
+        "object": pd.DataFrame(words).astype(object),
+        "string": pd.DataFrame(words).astype("string"),
+        "category": pd.DataFrame(words).astype("category"),
+        "ordered": pd.DataFrame(words).astype({"a": levels, "c": "category"}),
+        "whole": pd.DataFrame({"a": a + 1, "b": b, "c": c + 1, "d": d}),
+        "float": pd.DataFrame({"a": a + 1.0, "b": b * 1.0, "c": c * 1.0, "d": d * 1.0}),
+        "bool": pd.DataFrame({"a": a, "b": b, "c": c == 1, "d": d == 1}),
+        "nullable": pd.DataFrame({"a": a, "b": b, "c": c == 1, "d": d}).astype(
+            {"a": "Int64", "b": "Int8", "c": "boolean", "d": "Float64"}
+        ),
+    }
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        return tables
+    tables["arrow"] = tables["bool"].assign(b=words["b"]).astype(
+        {"a": "int64[pyarrow]", "b": "string[pyarrow]", "c": "bool[pyarrow]"}
+    )  # fmt: skip
+    return tables
+
+
+TABLES = _tables()
+
+
+def _learner(name):
+    return getattr(mn, name)(**FAST.get(name, {}))
+
+
+@pytest.mark.parametrize("form", TABLES)
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_learner_takes_a_table_and_answers_in_its_words(name, form, tmp_path):
+    table = TABLES[form]
+    if name == "Ising":
+        table = table[["c", "d"]].assign(e=table["c"])
+    if name == "LTM":
+        # Latent trees have the same number of states everywhere.
+        table = table[["a", "b"]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        learner = _learner(name).fit(table)
+        assert learner.schema_ == learner.model_.schema
+        score = learner.score(table)
+        assert -5 < score < 0
+        drawn = learner.sample(50, random_state=1)
+        assert drawn.dtypes.to_dict() == table.dtypes.to_dict()
+        for column in table:
+            assert set(drawn[column]) <= set(table[column])
+        first = table.columns[0]
+        known = {first: table[first].iloc[0]}
+        for asked in (learner, learner.model_):
+            p = asked.query(known)
+            np.testing.assert_allclose(p.groupby(level=0).sum(), 1.0, atol=1e-6)
+            assert {s for v, s in p.index if v == table.columns[1]} <= set(table.iloc[:, 1])
+        if learner.model_.has_joint:
+            best = learner.most_probable(known)
+            assert set(best.index) >= set(table.columns[1:])
+            assert all(best[column] in set(table[column]) for column in best.index)
+        mn.save(learner, tmp_path / "m.npz")
+        again = mn.load(tmp_path / "m.npz")
+        assert again.schema == learner.schema_
+        assert mn.score(again, table, learner.criterion).mean == pytest.approx(score)
+        copy = pickle.loads(pickle.dumps(learner))
+        assert copy.score(table) == score
+        assert copy.sample(50, random_state=1).equals(drawn)
+
+
+@pytest.mark.parametrize("form", ["str", "ordered", "nullable"])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_grids_of_scikit_learn(name, form):
+    table = TABLES[form]
+    if name == "Ising":
+        table = table[["c", "d"]].assign(e=table["c"])
+    if name == "LTM":
+        table = table[["a", "b"]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search = GridSearchCV(_learner(name), {"random_state": [1, 2]}, cv=2, error_score="raise")
+        assert np.isfinite(search.fit(table).best_score_)
