@@ -133,7 +133,8 @@ class Batch:
         leaves = self._flows[: self._circuit.n_leaves, : len(self._rows)]
         p = leaves[: 2 * self._circuit.n_columns].reshape(-1, 2, len(self._rows))
         ruled_out = np.stack([self._rows.T == 1, self._rows.T == 0], axis=1)
-        ruled_out[:, 0] |= self._unused
+        if not self._circuit.schema.is_binary:
+            ruled_out[:, 0] |= self._unused
         lost = ~(self._trusted & ((p >= _LEAST_PROBABILITY) | ruled_out).all(axis=(0, 1)))
         if lost.any():
             batch = self._in_log_space()
@@ -288,6 +289,9 @@ class RowEvaluator:
 def _log_scale(weight: NDArray[np.float64], schema: Schema, atomic: bool) -> NDArray[np.float64]:
     """Return the logarithm of the scale of each variable, float64 of shape (n_vars,)."""
     out = np.zeros(len(schema))
+    if atomic and schema.is_binary:
+        n = 2 * len(schema)
+        return np.asarray(np.logaddexp(weight[:n:2], weight[1:n:2]))
     if atomic:
         several = schema.arity > 1
         first = np.cumsum(schema.arity[several])
@@ -298,7 +302,7 @@ def _log_scale(weight: NDArray[np.float64], schema: Schema, atomic: bool) -> NDA
 
 def _by_column(numbers: NDArray[np.float64], schema: Schema) -> NDArray[np.float64]:
     """Return the number of the variable of each column."""
-    return numbers[schema.variable_of]
+    return numbers if schema.is_binary else numbers[schema.variable_of]
 
 
 def _has_others(schema: Schema) -> NDArray[np.bool_]:

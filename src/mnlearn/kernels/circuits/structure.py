@@ -60,13 +60,12 @@ def fill_literals(first, below):
     A state of a variable of several columns says that all others of these are 0.
 
     first : int64, (n_vars + 1,), the columns of each variable.
-    below : uint64, (n_nodes, 2, n_words), overwritten for these leaves.
+    below : uint64, (n_nodes, 2, n_words), 0 for these leaves on entry.
     """
     for v in range(len(first) - 1):
         for c in range(first[v], first[v + 1]):
             bit = np.uint64(1) << np.uint64(c % 64)
             for x in range(2):
-                below[2 * c + x] = 0
                 below[2 * c + x, x, c // 64] = bit
             for d in range(first[v], first[v + 1]):
                 if d != c:

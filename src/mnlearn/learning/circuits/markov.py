@@ -155,7 +155,7 @@ class MarkovGrowth:
         rows = np.full((len(groups), self.circuit.n_columns), UNKNOWN, np.uint8)
         for row, group in zip(rows, groups, strict=True):
             for column, value in self.literals[group]:
-                if value:
+                if value and not schema.is_binary:
                     # The variable is in no other state.
                     row[schema.start[v := schema.variable_of[column]] : schema.start[v + 1]] = 0
                 row[column] = value
