@@ -5,14 +5,19 @@ from pathlib import Path
 
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.inference.circuits.compilation import compile_for
-from mnlearn.models.io.formats import save_model
+from mnlearn.models.io.formats import form_of, save_model
 from mnlearn.models.model import Model
 
-# Forms that have numbers of states in the place of words.
+# Forms that have numbers in the place of names and states.
 _NUMBERED = (".mn", ".dn", ".bn", ".uai", ".nnf")
 
 
-def save_own(model: Model, path: Path | str, tell: Callable[[str], None] = warn_user) -> None:
+def save_own(
+    model: Model,
+    path: Path | str,
+    tell: Callable[[str], None] = warn_user,
+    of_names: bool = False,
+) -> None:
     """Write a model, compiled if the file holds circuits; see `mnlearn.save`.
 
     Parameters
@@ -23,16 +28,21 @@ def save_own(model: Model, path: Path | str, tell: Callable[[str], None] = warn_
         The file.
     tell : callable
         Takes what a person should know: the file keeps no words for the states.
+    of_names : bool
+        Whether to tell of names that are lost, too.
     """
     save_model(compile_for(model, path), path)
     lost = _lost_states(model, path)
+    if lost is None and of_names and model.schema.is_named and form_of(path) in _NUMBERED:
+        name = model.schema.names[0]
+        lost = f"{path}: keeps no names, {name!r} is V0; .npz, .ac and .bif keep them."
     if lost is not None:
         tell(lost)
 
 
 def _lost_states(model: Model, path: Path | str) -> str | None:
     """Return what to know of a file that has numbers in the place of states; None if nothing."""
-    if Path(path).suffix.lower() not in _NUMBERED:
+    if form_of(path) not in _NUMBERED:
         return None
     for v in model.schema:
         if v.texts != tuple(map(str, range(v.arity))):

@@ -54,11 +54,11 @@ def convert(
     data      .npz  .data  .csv, and .gz or .xz of the text forms; tables of
             other programs (.parquet, .feather, .sav, .dta, .xlsx): in only
     """
-    from mnlearn.models.io.formats import FORMS
+    from mnlearn.models.io.formats import FORMS, form_of
 
     given_path = None if given is None else evidence_path(given)
     check_outputs([target], source, given_path)
-    if source.suffix.lower() in FORMS and _kind(source, reader.limit) != "dataset":
+    if form_of(source) in FORMS and _kind(source, reader.limit) != "dataset":
         refuse_given(("seed", "limit", *READING_NAMES), f"for {source}, which is a model")
         _convert_model(source, target, given)
         return
@@ -84,7 +84,8 @@ def _convert_model(source: Path, target: Path, given: str | None) -> None:
             "mnlearn query, and mnlearn score with --ais or --inference bp, need no circuit"
         )
         raise
-    save_own(model if given is None else _given(model, source, given), target, say)
+    model = model if given is None else _given(model, source, given)
+    save_own(model, target, say, of_names=True)
 
 
 def _given(model: "Model", source: Path, evidence: str) -> "Model":

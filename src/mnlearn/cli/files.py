@@ -98,10 +98,10 @@ def check_outputs(outputs: Iterable[Path | None], *inputs: Path | None) -> None:
 
 def check_model_file(path: Path) -> None:
     """Refuse a file for a learned model from which no command could read the model again."""
-    from mnlearn.models.io.formats import FORMS, check_writable
+    from mnlearn.models.io.formats import FORMS, check_writable, form_of
 
     check_writable(path)
-    suffix = path.suffix.lower()
+    suffix = form_of(path)
     if suffix not in FORMS:
         held = "a circuit for other programs" if suffix == ".nnf" else "the edges of a model"
         raise InputError(

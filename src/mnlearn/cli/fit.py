@@ -141,10 +141,10 @@ def _treatment(missing: str, learner: "type[Learner]", seed: int, threads: int) 
 
 def _check_format(method: str, learner: "type[Learner]", out: Path) -> None:
     """Refuse a file of a form that cannot hold the model that a method learns."""
-    from mnlearn.models.io.formats import FORMS
+    from mnlearn.models.io.formats import FORMS, form_of
 
     check_model_file(out)
-    if out.suffix.lower() not in learner.formats:
+    if form_of(out) not in learner.formats:
         *first, last = (suffix for suffix in learner.formats if suffix in FORMS)
         raise InputError(
             f"{out}: expected a file that ends in {', '.join(first)} or {last}, which can hold a "

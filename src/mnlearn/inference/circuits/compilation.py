@@ -17,6 +17,7 @@ from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.elimination import min_fill_order
 from mnlearn.models.interactions import allowed_states
+from mnlearn.models.io.formats import form_of
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
@@ -201,7 +202,7 @@ def compile_for(model: Model, path: Path | str) -> Model:
     InputError
         See `compile_network`.
     """
-    holds_circuits = Path(path).suffix.lower() in (".ac", ".nnf")
+    holds_circuits = form_of(path) in (".ac", ".nnf")
     if holds_circuits and model.has_joint and not model.is_exact:
         return compile_network(model)
     return model
