@@ -65,6 +65,26 @@ def test_printed_probabilities_may_be_rounded(tmp_path):
     np.testing.assert_array_equal(network.table(1).prob[:2], [[0.5, 0.5], [0, 1]])
 
 
+@pytest.mark.parametrize(
+    ("rest", "got"),
+    [
+        ("0", None),
+        ("0 2 0 1 0 2 1 1", None),
+        ("0 2 0 1 3 1", "0"),
+        ("1 0 1", "1"),
+        ("0 1 x", "0"),
+        ("0 1.5", "0"),
+    ],
+)
+def test_lists_behind_the_tables(tmp_path, rest, got):
+    (tmp_path / "a.uai").write_text(f"MARKOV 2 2 2 1 2 0 1 4 1 2 3 4 {rest}")
+    if got is None:
+        assert len(load_model(tmp_path / "a.uai").features) == 3
+    else:
+        with pytest.raises(InputError, match=f"expected the end of the file, got '{got}'"):
+            load_model(tmp_path / "a.uai")
+
+
 def test_the_order_of_the_variables_of_a_factor(tmp_path):
     (tmp_path / "a.uai").write_text("MARKOV 2 2 2 2 2 1 0 0 4 2 3 5 0 1 0.5")
     network = load_model(tmp_path / "a.uai")

@@ -3,7 +3,8 @@
 The words of a file are: MARKOV or BAYES; the number of variables and their numbers of values; the
 number of factors and the variables of each; then for each factor the number of its cells and their
 values. The last variable of a factor changes fastest. In a BAYES file, a factor is the
-conditional distribution of its last variable. The form has no names.
+conditional distribution of its last variable. Lists of evidence, of which there must be none, and
+of questions may follow. The form has no names.
 """
 
 import math
@@ -205,11 +206,20 @@ class _Reader:
                 raise InputError(f"{self.path}: the factors have more than {MAX_CELLS:,} cells.")
             scopes.append(tuple(scope))
         found = [self._factor(scope, arity) for scope in scopes]
-        if self.at < len(self.words):
+        if self.at < len(self.words) and not self._ends_with_lists():
             raise InputError(
                 f"{self.path}: expected the end of the file, got {self.words[self.at][:40]!r}."
             )
         return kind, arity, found
+
+    def _ends_with_lists(self) -> bool:
+        """Tell whether lists of numbers follow: no evidence, and questions, which are not read."""
+        rest = self.words[self.at :]
+        while rest and rest[0].isdecimal() and len(rest[0]) < 10 and int(rest[0]) < len(rest):
+            if not all(word.isdecimal() for word in rest[: 1 + int(rest[0])]):
+                return False
+            rest = rest[1 + int(rest[0]) :]
+        return not rest and self.words[self.at] == "0"
 
     def _factor(self, scope: tuple[int, ...], arity: Sequence[int]) -> Factor:
         shape = [arity[v] for v in scope]
