@@ -8,6 +8,7 @@ import pytest
 from made_states import every_row, examples_of, schema_of
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.incomplete import MISSING, merge_incomplete
+from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.circuits.exact import draw, log_partition, log_value, most_probable
 from mnlearn.learning.incomplete_circuits import Settings, run_em
 from mnlearn.learning.latent_trees.chow_liu import StateTables
@@ -125,6 +126,28 @@ def _is_tree(above, root):
         if v != root:
             return False
     return True
+
+
+@pytest.mark.parametrize("arity", ARITIES)
+def test_acbn_is_its_bayesian_network(arity):
+    schema = schema_of(*arity)
+    train, every = examples_of(schema, 500, 4), every_row(schema)
+    circuit = learn("acbn", train)
+    network = circuit.to_bayesian_network()
+    again = compile_network(network)
+    np.testing.assert_allclose(log_value(again, every), log_value(circuit, every), atol=1e-9)
+    # Each leaf has the smoothed shares of its examples.
+    for k in range(len(circuit.weight)):
+        target = circuit.target[k]
+        inside = np.ones(train.n_rows, bool)
+        holds = np.ones(train.n_rows, bool)
+        for column, bit in circuit.features.literals(k):
+            holds &= train.rows[:, column] == bit
+            if schema.variable_of[column] != target:
+                inside &= train.rows[:, column] == bit
+        own, total = train.weight[holds].sum(), train.weight[inside].sum()
+        expected = np.log((own + 0.5) / (total + 0.5 * arity[target]))
+        assert circuit.weight[k] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("name", ["acbn", "acmn", "chow_liu", "hclt", "junction_tree", "lem"])

@@ -76,24 +76,24 @@ def test_what_the_search_needs_is_told_apart():
 class MadeUp:
     """Candidates with random counts, probabilities and edges, which change with every split."""
 
-    def __init__(self, seed, batch, n_groups=9, n_vars=5):
+    def __init__(self, seed, batch, n_groups=9, n_columns=5):
         self.rng, self.batch = np.random.default_rng(seed), batch
-        self.circuit = SimpleNamespace(n_edges=100, n_vars=n_vars)
+        self.circuit = SimpleNamespace(n_edges=100, n_columns=n_columns)
         self.n, self.l1, self.precision = 200.0, 1.0, 0.5
         self.tolerance = EQUAL * self.n
         self.count_of = self.rng.uniform(20, 150, n_groups)
-        self.count = self.count_of[:, None] * self.rng.random((n_groups, n_vars))
+        self.count = self.count_of[:, None] * self.rng.random((n_groups, n_columns))
         self.slot = self.rng.permutation(n_groups)
-        self.whole = self.rng.integers(0, 12, (n_groups, n_vars)).astype(float)
-        self.refused = self.rng.random((n_groups, n_vars)) < 0.1
+        self.whole = self.rng.integers(0, 12, (n_groups, n_columns)).astype(float)
+        self.refused = self.rng.random((n_groups, n_columns)) < 0.1
         self.change()
 
     def change(self):
-        n_groups, n_vars = self.count.shape
+        n_groups, n_columns = self.count.shape
         prob_of = np.empty(n_groups)
         prob_of[self.slot] = self.count_of / self.n * self.rng.uniform(0.9, 1.1, n_groups)
-        self.prob_of, self.prob = prob_of, prob_of[:, None] * self.rng.random((n_groups, n_vars))
-        self.cost = self.rng.integers(4, 16, (n_groups, n_vars))
+        self.prob_of, self.prob = prob_of, prob_of[:, None] * self.rng.random((n_groups, n_columns))
+        self.cost = self.rng.integers(4, 16, (n_groups, n_columns))
 
     def _arguments(self, g, v):
         s = self.slot[g]
@@ -103,7 +103,7 @@ class MadeUp:
     def bounds(self, groups):
         if not self.batch:
             return [self.whole[g].copy() for g in groups]
-        every = range(self.circuit.n_vars)
+        every = range(self.circuit.n_columns)
         return [np.array([extension_bound(*self._arguments(g, v)) for v in every]) for g in groups]
 
     def renew(self, groups, gain):
