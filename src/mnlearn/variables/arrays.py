@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from mnlearn.runtime.names import check_names, labels_of
 from mnlearn.variables.schema import BINARY, Schema, Variable, binary_schema
 
 _PLAIN = (BINARY, False, None)
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
 def schema_arrays(schema: Schema) -> dict[str, NDArray]:
@@ -76,7 +78,12 @@ def schema_of_arrays(
     if states is None:
         return binary_schema(n_vars, names), None
     pairs = zip(labels_of(names, n_vars), states, strict=True)
-    return Schema(tuple(Variable(n, tuple(s)) for n, s in pairs), names is not None), None
+    return Schema(tuple(Variable(n, states_of(s)) for n, s in pairs), names is not None), None
+
+
+def states_of(texts: Sequence[str]) -> tuple[str | int, ...]:
+    """Return the states that are written as texts: whole numbers if all of them are."""
+    return tuple(map(int, texts)) if all(map(_WHOLE.fullmatch, texts)) else tuple(texts)
 
 
 def schema_of_groups(
@@ -107,7 +114,7 @@ def schema_of_groups(
         before = {labels[c].partition("=")[0] for c in own}
         after = tuple(labels[c].partition("=")[2] for c in own)
         if len(before) == 1 and all(after):
-            variables.append(Variable(before.pop(), after))
+            variables.append(Variable(before.pop(), states_of(after)))
         else:
             variables.append(Variable(labels[own[0]], tuple(labels[c] for c in own)))
         # Of two columns, the second one says all.

@@ -19,6 +19,7 @@ from mnlearn.models.bayesian_network import BayesianNetwork, network_of_tables
 from mnlearn.models.cpd_tables import CpdTable
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, write_text
+from mnlearn.variables.arrays import states_of
 from mnlearn.variables.schema import Schema, Variable
 
 MAX_PARENTS = 20
@@ -30,7 +31,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_.+-]+")
 _COMMENT = re.compile(r'"[^"\n]*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _BLANK = re.compile(r"[\s,]*")
 _TOKEN = re.compile(r'"(?P<quoted>[^"\n]*)"|(?P<mark>[][{}()|;])|(?P<word>[^\s,"{}()|;\[\]]+)')
-_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
+_COUNT = re.compile(r"[0-9]{1,6}")
 
 
 class _Token(NamedTuple):
@@ -60,15 +61,10 @@ def parse_bif(text: str, where: str) -> BayesianNetwork:
     reader = _Reader(where, text)
     reader.read()
     try:
-        variables = (Variable(name, _typed(v.states)) for name, v in reader.variables.items())
+        variables = (Variable(name, states_of(v.states)) for name, v in reader.variables.items())
         return network_of_tables(Schema(tuple(variables)), reader.tables)
     except InputError as error:
         raise InputError(f"{where}: {error}") from error
-
-
-def _typed(states: list[str]) -> tuple[str | int, ...]:
-    """Return whole numbers as such if all states are."""
-    return tuple(map(int, states)) if all(map(_WHOLE.fullmatch, states)) else tuple(states)
 
 
 def write_bif(network: BayesianNetwork, path: Path | str) -> None:
@@ -224,7 +220,7 @@ class _Reader:
             count = self._word("the number of states")
             self._expect("]")
             self._expect("{")
-            number = int(count.text) if _WHOLE.fullmatch(count.text) else -1
+            number = int(count.text) if _COUNT.fullmatch(count.text) else -1
             states = [state.text for state in self._names("}", number, "the names of states")]
             self._expect(";")
             if number != len(states) or len(set(states)) < max(number, 1):
