@@ -9,7 +9,7 @@ import pytest
 
 import mnlearn as mn
 from mnlearn.api.estimators import Estimator
-from mnlearn.api.model import Model
+from mnlearn.models.questions import Questions
 from mnlearn.cli import main
 from mnlearn.methods import learner_names, load_learner
 from mnlearn.runtime.random_streams import SEED
@@ -57,7 +57,7 @@ def test_every_default_seed_is_the_same_number():
     # `write` takes the seed of its run and has none of its own.
     assert {value for value in defaults if isinstance(value, int)} == {SEED}
     functions = [mn.score, mn.impute, mn.compare_ising, mn.GridSearch]
-    functions += [Model.query, Model.sample, Estimator.sample]
+    functions += [Questions.query, Questions.sample, Estimator.sample]
     for function in functions:
         assert inspect.signature(function).parameters["random_state"].default == SEED
     seeds = {

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from mnlearn.models.io.codes import read_codes
 
 import mnlearn as mn
-from mnlearn.models.io.codes import read_codes
 from mnlearn.runtime.errors import InputError
 
 BIF = """network small {}

@@ -76,7 +76,7 @@ class LogisticPath:
         both = np.sort(np.column_stack([pairs.row, pairs.col]), axis=1)
         target = schema.variable_of[np.concatenate([np.arange(schema.n_columns), pairs.row])]
         return DependencyNetwork(
-            flat_trees(len(schema)),
+            flat_trees(schema),
             build_pair_features(schema.n_columns, both),
             read_only(target),
             read_only(np.concatenate([self.intercept[k], pairs.data])),

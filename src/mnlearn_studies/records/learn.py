@@ -158,7 +158,7 @@ def warm_up(learner: type[Learner], cmll_settings: Mapping[str, Any]) -> None:
     data = Dataset.from_arrays(np.random.default_rng(0).integers(0, 2, (40, 4)))
     network = None
     if learner.network == "required":
-        network = tree_network(flat_trees(data.n_vars))
+        network = tree_network(flat_trees(data.schema), data.schema)
     last = None
     if cmll_settings:
         metric = cmll_settings.get("metric", "cmll")
