@@ -68,7 +68,7 @@ def smallest_objective(data, v, penalty):
 @pytest.mark.parametrize("penalty", [20.0, 1.0])
 def test_the_minimum_is_that_of_another_search(v, penalty):
     data = chain()
-    path = learn_logistic_path(data, [30.0, penalty], tolerance=1e-8)
+    path = learn_logistic_path(data, [30.0, penalty], tolerance=1e-7)
     own = list(SCHEMA.columns(v))
     place = path.place(penalty)
     beta = path.coefficient[place].toarray()[own]
@@ -77,7 +77,7 @@ def test_the_minimum_is_that_of_another_search(v, penalty):
     best = smallest_objective(data, v, penalty)
     assert found == pytest.approx(best, rel=1e-6)
     assert found - path.gap[place, v] <= best + 1e-9 * best
-    assert path.gap[place, v] <= 1e-8 * path.constant_loss[v]
+    assert path.gap[place, v] <= 1e-7 * path.constant_loss[v]
 
 
 def test_a_penalised_intercept():

@@ -23,7 +23,7 @@ from mnlearn.kernels.l1_logistic.path import PathGoal, PathResult, l1_path
 from mnlearn.kernels.trees import cooccurrence
 from mnlearn.learning.logistic_path import LogisticPath
 from mnlearn.learning.shares import ALONE, Arrays, Shares, Work
-from mnlearn.learning.softmax_regression import SoftmaxData, softmax_path
+from mnlearn.learning.softmax_regression import SoftmaxTask, softmax_path
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import Schema
@@ -126,10 +126,9 @@ class Regressions:
         return _design(self.data, self.free_intercept, self.order[:-1])
 
     @cached_property
-    def indicators(self) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Return the rows of the data and their transpose, as regressions of softmax take them."""
-        rows = sparse.csr_array(self.data.rows.astype(np.float64))
-        return rows, sparse.csr_array(rows.T)
+    def transposed(self) -> sparse.csr_array:
+        """Return the columns of the data as lists of their ones."""
+        return sparse.csr_array(self.data.rows.T.astype(np.float64))
 
     def path(
         self,
@@ -199,10 +198,11 @@ class Regressions:
         """Return the regression of a variable of more than two states."""
         schema, free = self.data.schema, self.free_intercept
         occurs = np.flatnonzero(count) if free else np.arange(len(count))
-        rows, columns = self.indicators
         own = slice(schema.start[v], schema.start[v + 1])
         state = np.searchsorted(occurs, self.data.rows[:, own].argmax(axis=1))
-        task = SoftmaxData(rows, columns, self.data.weight, state, len(occurs), own)
+        task = SoftmaxTask(
+            self.data.rows, self.transposed, self.data.weight, state, len(occurs), own
+        )
         if start is None:
             start = np.zeros((schema.n_columns + 1, len(count)))
             start[-1] = np.log(np.maximum(count, 1.0)) if free else 0.0
@@ -214,7 +214,8 @@ class Regressions:
         if free:
             whole[:, -1, occurs] -= theta[:, -1].mean(axis=1, keepdims=True)
         for one in whole if len(occurs) < len(count) else ():
-            level = logsumexp(task.logits(one[:, occurs]), axis=1)
+            logits = self.data.rows @ one[:-1, occurs] + one[-1, occurs]
+            level = logsumexp(logits, axis=1)
             unseen = np.average(level, weights=self.data.weight) - np.log(count.sum())
             one[-1, count == 0] = unseen
         return OwnPath(whole[:, :-1], whole[:, -1], gap)
@@ -249,7 +250,7 @@ class Regressions:
             return _regress(self, penalties, tolerance, first, starts)
 
         def begin() -> Work:
-            _ = self.arranged, self.indicators  # Before threads ask for them.
+            _ = self.arranged, self.transposed  # Before threads ask for them.
             return learn
 
         data = self.data

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.special import xlogy
 
+from made_conditionals import conditionals, loss_of
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning.weights.descent import Penalty
 from mnlearn.learning.weights.fit import fit_weights
@@ -48,26 +49,6 @@ def made(n_rows=150, seed=0):
     rows = SCHEMA.rows(EVERY[rng.choice(len(EVERY), n_rows, p=share)])
     data = Dataset.from_arrays(rows, rng.integers(1, 4, n_rows), schema=SCHEMA)
     return rng, features.select(features.length > 0), data
-
-
-def conditionals(features, w, data):
-    """The probabilities of the states of each variable given the others, (n_rows, arity)."""
-    values = SCHEMA.values(data.rows)
-    for v, arity in enumerate(SCHEMA.arity.tolist()):
-        potential = np.empty((len(values), arity))
-        for state in range(arity):
-            changed = values.copy()
-            changed[:, v] = state
-            potential[:, state] = features.satisfied(SCHEMA.rows(changed)) @ w
-        share = np.exp(potential - potential.max(axis=1, keepdims=True))
-        yield values[:, v], share / share.sum(axis=1, keepdims=True)
-
-
-def loss_of(features, w, data):
-    return -sum(
-        data.weight @ np.log(share[np.arange(len(own)), own])
-        for own, share in conditionals(features, w, data)
-    )
 
 
 def test_canonical_features_say_the_same_in_the_fewest_literals():
