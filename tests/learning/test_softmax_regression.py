@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.inference.conditionals import log_conditionals
 from mnlearn.learning.logistic import learn_logistic_path
 from mnlearn.learning.neighbourhoods import build_pair_features, merge_pairs
 from mnlearn.variables.schema import Schema, Variable
@@ -123,3 +124,14 @@ def test_a_state_that_never_occurs_is_rare_and_a_constant_variable_smooth():
     n = data.n_examples
     expected = np.log([n + 1, 1, 1])
     assert_allclose(path.intercept[0, 1:4], expected - expected.mean())
+
+
+def test_the_dependency_network_has_the_probabilities_of_the_regressions():
+    data = chain()
+    path = learn_logistic_path(data, [3.0])
+    shares = np.exp(log_conditionals(path.network(3.0), data))
+    for v, first in ((1, 2), (3, 6)):
+        own = list(SCHEMA.columns(v))
+        logits = data.rows @ path.coefficient[0].toarray()[own].T + path.intercept[0, own]
+        expected = np.exp(logits - logsumexp(logits, axis=1, keepdims=True))
+        assert_allclose(shares[:, first : first + len(own)], expected)

@@ -46,9 +46,9 @@ class SoftmaxTask:
         key = self.rows[:, chosen].astype(np.uint64) @ mark
         _, first, place = np.unique(key, return_index=True, return_inverse=True)
         n = len(first)
-        count = np.bincount(self.state * n + place, self.weight, n * self.k).reshape(self.k, n)
+        count = np.bincount(self.state * n + place, self.weight, n * self.k).astype(np.float64)
         inputs = self.rows[np.ix_(first, chosen)].T.astype(np.float64)
-        return MergedRows(np.ascontiguousarray(inputs), count, place)
+        return MergedRows(np.ascontiguousarray(inputs), count.reshape(self.k, n), place)
 
     def pull(self, merged: "MergedRows", logits: Matrix) -> Matrix:
         """Return the gradient of the loss by all weights, (n_columns, k)."""
