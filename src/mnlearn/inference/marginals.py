@@ -140,12 +140,20 @@ def conditional_marginals(
     n_batches = min(N_BATCHES, inference.samples)
     sample = _sample_gibbs if inference.method == "gibbs" else sample_by_slices
     batches = sample(asked, evidence, inference, n_batches=n_batches, seed=seed, threads=threads)
-    sweeps = np.full(n_batches, inference.samples // n_batches)
-    sweeps[: inference.samples % n_batches] += 1
-    total = np.einsum("ebq,b->eq", batches, sweeps, dtype=np.float64)
-    n_states = np.repeat(arity_of(asked.start), np.diff(asked.start))
-    probability = (total + 0.5) / (inference.samples + 0.5 * n_states)
+    probability = _smoothed_means(batches, inference.samples, asked.start)
     return Marginals(*of_query, probability, 1.0 - probability, row_of, batches)
+
+
+def _smoothed_means(
+    batches: NDArray[np.float32], n_samples: int, start: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the means over all samples, with half a count for each state."""
+    n_batches = batches.shape[1]
+    sweeps = np.full(n_batches, n_samples // n_batches)
+    sweeps[: n_samples % n_batches] += 1
+    total = np.einsum("ebq,b->eq", batches, sweeps, dtype=np.float64)
+    n_states = np.repeat(arity_of(start), np.diff(start))
+    return np.asarray((total + 0.5) / (n_samples + 0.5 * n_states))
 
 
 def probabilities_of_columns(

@@ -54,12 +54,11 @@ def sample_by_slices(
     Notes
     -----
     The weights of features on one variable are added up first. A feature of positive weight w that
-    holds is kept with probability 1 - exp(-w). One of negative weight that does not hold is kept as
+    holds is kept with probability 1 - exp(-w); one of negative weight that does not hold is kept as
     a clause with probability 1 - exp(-|w|). Unit propagation then fixes variables. The others are
-    drawn uniformly among the states that meet the kept clauses, up to 8 variables at a time (with
-    variables of several states, up to 256 joint states). That is exact if clauses tie no more than
-    these, else it is one sweep over blocks from the last state. Both leave the model's distribution
-    as it is (decision 0801).
+    drawn uniformly among the states that meet the kept clauses, up to 8 variables or 256 joint
+    states at a time. That is exact if clauses tie no more, else one sweep over blocks from the last
+    state. Both leave the model's distribution as it is (decision 0801).
 
     References
     ----------
@@ -69,16 +68,14 @@ def sample_by_slices(
     if asked.owned:
         raise InputError("MC-SAT: expected a Markov network.")
     out = np.empty((len(evidence), n_batches, len(asked.columns)), np.float32)
-
     plan = SlicePlan(inference.burn_in, inference.samples, _START_SWEEPS, BLOCK_SIZE)
 
     def sample(first: int, last: int) -> None:
+        own = (np.uint64(seed), plan, first, last, out)
         if asked.is_binary:
-            sample_slices(asked.terms, evidence, np.uint64(seed), plan, first, last, out)
+            sample_slices(asked.terms, evidence, *own)
         else:
-            sample_state_slices(
-                asked.terms, evidence, asked.blocks, np.uint64(seed), plan, first, last, out
-            )
+            sample_state_slices(asked.terms, evidence, asked.blocks, *own)
 
     map_ranges(sample, len(evidence), threads)
     return out

@@ -47,7 +47,7 @@ def answer_exactly(form: ExactForm, threads: int) -> Answerer:
     def answer(data: Dataset, query: NDArray[np.int64]) -> Answer:
         schema = data.schema
         evidence, p = conditionals(form, without(data.rows, query, schema), threads)
-        columns = np.concatenate([np.array(schema.columns(v), np.int64) for v in query])
+        columns = np.array([c for v in query.tolist() for c in schema.columns(v)], np.int64)
         start = np.concatenate([[0], np.cumsum(np.diff(schema.start)[query])])
         by_state = state_probabilities(p[:, columns, 1], start, p[:, columns, 0])
         own = of_values(by_state, schema.values(data.rows)[:, query], start, otherwise=0.0)

@@ -348,16 +348,9 @@ def conditional_scores(
 ) -> NDArray[np.float64]:
     """Return log-odds of variables of two states and scores of other states, given all others.
 
-    Parameters
-    ----------
-    circuit, rows, threads
-        See `flip_log_odds`; of variables of any number of states.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_rows, n_columns)
-        The score of a state is the log-value of the row with the variable in that state. NaN where
-        both values of a variable of two states are 0.
+    The score of a state is the log-value of the row with the variable in that state. NaN where both
+    values of a variable of two states are 0. Arguments and shapes are those of `flip_log_odds`, for
+    variables of any number of states.
     """
     out = np.empty(rows.shape)
     width = np.diff(circuit.schema.start)
@@ -385,7 +378,7 @@ def _visit_changed(
     state is the derivative of the circuit by the leaf of that state (Darwiche 2003, Section 4).
 
     visit : takes the first of the rows, their log-values, and those with each leaf in the place of
-        the other leaves of its variable, float64 of shape (n_columns, 2, LANES).
+        its variable's other leaves, float64 of shape (n_columns, 2, LANES).
     """
     arrays = (circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves)
     n_literals = 2 * circuit.n_columns

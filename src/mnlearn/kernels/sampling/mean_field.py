@@ -48,25 +48,35 @@ def fit_mean_field(
         holding = held[start[j] : start[j + 1]]
         n_left = condition(terms, holding, base, left)
         entries = entries_by_variable(left, n_left, n_query)
-        entry_start, term, literal = entries
         _start_evenly(blocks, q, log_odds[i])
         change = np.inf
         iteration = 0
         while iteration < max_iterations and change > tolerance:
-            change = 0.0
-            for b in range(len(blocks.start) - 1):
-                v = blocks.start[b]
-                if blocks.start[b + 1] - v == 1:
-                    new = _expected_odds(v, base, left, entry_start, term, literal, q)
-                    change = max(change, abs(new - log_odds[i, v]))
-                    log_odds[i, v], q[v, 1], q[v, 0] = new, sigmoid(new), sigmoid(-new)
-                else:
-                    own = _fit_block(b, blocks, base, left, entries, odds, q, log_odds[i])
-                    change = max(change, own)
+            change = _update_all(blocks, base, left, entries, odds, q, log_odds[i])
             iteration += 1
         report[i, 0], report[i, 1] = iteration, change
         bound = _lower_bound(left, n_left, blocks, base, log_odds[i], q)
         report[i, 2] = _constant(terms, holding) + bound
+
+
+@inlined
+def _update_all(blocks, base, left, entries, odds, q, log_odds):
+    """Update all variables in order; return the largest change of log-odds or a log-probability.
+
+    odds : float64, (n_indicators,), scratch. log_odds : float64, (n_columns,), overwritten.
+    """
+    entry_start, term, literal = entries
+    change = 0.0
+    for b in range(len(blocks.start) - 1):
+        v = blocks.start[b]
+        if blocks.start[b + 1] - v == 1:
+            new = _expected_odds(v, base, left, entry_start, term, literal, q)
+            change = max(change, abs(new - log_odds[v]))
+            log_odds[v], q[v, 1], q[v, 0] = new, sigmoid(new), sigmoid(-new)
+        else:
+            own = _fit_block(b, blocks, base, left, entries, odds, q, log_odds)
+            change = max(change, own)
+    return change
 
 
 @kernel
