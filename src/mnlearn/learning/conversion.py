@@ -245,12 +245,7 @@ def to_markov_network(
     features, target, weight = cpd_features(network)
     features, variable, joined = join_literals(features, schema)
     tests = _sort_tests(features, variable, target, orders.order)
-    if isinstance(base, Dataset):
-        columns = np.column_stack([base.rows, joined.satisfied(base.rows)]).astype(np.uint8)
-        base = base if len(joined) == 0 else merge_rows(columns, base.weight)
-    else:
-        base = np.concatenate([base, _probability(joined, base)])
-    shares, subsets = _shares(tests, base, orders.all_up_to)
+    shares, subsets = _shares(tests, _join_base(base, joined), orders.all_up_to)
     n_tested = schema.n_columns + len(joined)
     mark = np.random.default_rng(0).integers(0, 2**64, (n_tested, 2), np.uint64)
     share = 0.5 if orders.reverse else 1.0
@@ -303,10 +298,18 @@ def part_literals(features: FeatureSet, joined: FeatureSet, schema: Schema) -> F
     return feature_set(start, literals.var[order], literals.value[order])
 
 
-def _probability(joined: FeatureSet, base: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the probabilities that a variable is in none of several states."""
+def _join_base(
+    base: NDArray[np.float64] | Dataset, joined: FeatureSet
+) -> NDArray[np.float64] | Dataset:
+    """Return the base with a column for each conjunction of `join_literals`."""
+    if len(joined) == 0:
+        return base
+    if isinstance(base, Dataset):
+        columns = np.column_stack([base.rows, joined.satisfied(base.rows)])
+        return merge_rows(columns.astype(np.uint8), base.weight)
+    # A variable is in none of several states.
     excluded = np.bincount(joined.owner, base[joined.var], len(joined))
-    return np.asarray(np.maximum(1.0 - excluded, 0.0))
+    return np.concatenate([base, np.maximum(1.0 - excluded, 0.0)])
 
 
 def _sort_tests(

@@ -1,6 +1,7 @@
 """Learning the probability trees of all variables, for a whole grid of kappa at once."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,18 +117,8 @@ def learn_tree_path(
             range(first, end), examples, (min_gain, float(min_examples), pseudocount), n_states
         )
 
-    def no_trees(first: int, end: int) -> Arrays:
-        n = end - first
-        return {
-            "n_nodes": np.ones(n, np.int64),
-            "split_var": np.full(n, LEAF, np.int32),
-            "child": np.zeros((n, 2), np.int32),
-            "gain": np.full(n, -np.inf),
-            "state_weight": np.zeros((n, n_states)),
-        }
-
     name = ("trees", sample, kappa, min_examples, pseudocount)
-    grown, seconds = shares.learn(name, data.n_vars, begin, no_trees, threads)
+    grown, seconds = shares.learn(name, data.n_vars, begin, partial(_no_trees, n_states), threads)
     trees = _put_together(grown, negated, data.schema.arity, pseudocount)
     return TreePath(trees, read_only(grown["gain"]), min_gain, seconds)
 
@@ -224,6 +215,18 @@ def _grow(
     fields = zip(*grown, strict=True)
     found_all = dict(zip(kernels.TreeNodes._fields, map(np.concatenate, fields), strict=True))
     return {"n_nodes": np.array([len(one.gain) for one in grown]), **found_all}
+
+
+def _no_trees(n_states: int, first: int, end: int) -> Arrays:
+    """Return a leaf for each of some targets, with room for the states of any."""
+    n = end - first
+    return {
+        "n_nodes": np.ones(n, np.int64),
+        "split_var": np.full(n, LEAF, np.int32),
+        "child": np.zeros((n, 2), np.int32),
+        "gain": np.full(n, -np.inf),
+        "state_weight": np.zeros((n, n_states)),
+    }
 
 
 def _put_together(
