@@ -29,7 +29,7 @@ def fill_folder(tmp_path, monkeypatch):
         "file": "x",
         "empty": "",
         "ragged": "0,1\n0,1\n0\n",
-        "ternary": "0,1\n0,2\n",
+        "fractions": "0,1\n0,0.5\n",
         "gap": "0,1\n\n0,1\n",
         "evidence": "*,0,1,0,1,0\n0,0,1,0,1,0\n*,*,1,0,1,*\n*,0,1,0,1,0\n",
         "evidence5": "*,0,1,0,1\n",

@@ -1,6 +1,4 @@
-"""What people give that is no table, no list and no number, and thresholds that make constants."""
-
-import warnings
+"""What people give that is no table, no list and no number."""
 
 import numpy as np
 import pandas as pd
@@ -27,9 +25,8 @@ def test_what_is_no_table_no_list_and_no_number_is_refused():
         (lambda: model.query([[0, 1, 0], [1]]), "evidence: expected rows of equal length"),
         (
             lambda: mn.Atomic().fit([["a", "b"], ["a"]]),
-            "X: expected rows of equal length; lists of",
+            "X: expected rows of equal length; scikit",
         ),
-        (lambda: mn.ChowLiu(binarize=np.nan).fit(FRAME), "binarize: expected a number or None"),
         (lambda: mn.ChowLiu().fit(np.ma.masked_equal(FRAME, 1)), "X: expected NaN in missing"),
         (
             lambda: NETWORK.query(np.ma.masked_equal([[0, 1, 0]], 1)),
@@ -37,10 +34,13 @@ def test_what_is_no_table_no_list_and_no_number_is_refused():
         ),
         (lambda: mn.GridSearch(mn.ChowLiu(), {}).fit(FRAME, validation=5), "validation: expected"),
         (lambda: mn.save(mn.ChowLiu(), "m.npz"), "model: expected a model, or a learner after"),
-        (lambda: mn.read_data(FRAME, ones=">=x"), "column '>'; a threshold is '>=NUMBER'"),
+        (lambda: mn.read_data(FRAME, cut=">=x"), "cut: expected rising numbers or median, got"),
         (lambda: model.log_potential([1, 1, 0]), "rows: expected a mapping of variables to states"),
         (lambda: model.log_potential({"a": 1, "b": 0}), "rows, row 0, column 'c': is missing"),
-        (lambda: mn.read_data(5), "source: expected a file or a DataFrame, got int"),
+        (
+            lambda: mn.read_data(5),
+            "source: expected a matrix with a row for each example, got 0 axes",
+        ),
         (lambda: model.sample(True), "n_samples: expected a whole number from 1, got True"),
     ):
         with pytest.raises(InputError, match=sentence):
@@ -55,21 +55,6 @@ def test_log_potentials_take_what_scores_take():
     for rows in (FRAME, FRAME[["c", "a", "b"]], FRAME.to_numpy(), FRAME.to_numpy(np.uint8)):
         np.testing.assert_array_equal(model.log_potential(rows), expected)
     np.testing.assert_array_equal(model.log_potential(dict(FRAME.loc[7])), expected[[7]])
-
-
-@pytest.mark.filterwarnings("ignore:.*so not cut")
-def test_a_threshold_that_makes_constants_of_binary_columns_is_told(rng):
-    table = FRAME.assign(b=rng.integers(1, 6, 60))
-    with pytest.warns(
-        UserWarning, match="binarize=3.5 makes all values 0 in columns of 0 and 1, a, c"
-    ):
-        mn.Atomic(binarize=3.5).fit(table)
-    data = mn.read_data(table, ones=">=4")
-    assert data.frequency.tolist() == pytest.approx((table >= [1, 4, 1]).mean().tolist())
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        mn.Atomic(binarize=0.5).fit(table)
-        mn.Atomic(binarize=3.5).fit(table[["b"]])
 
 
 def test_suffixes_in_capitals(tmp_path):
@@ -92,10 +77,6 @@ NETWORK = mn.MarkovNetwork.from_features([{"a": 1, "b": 1}], [0.5], ["a", "b"])
         (
             lambda: mn.compare_ising({"x": [[0]], "y": [[1]]}, "x"),
             "n_permutations: expected a whole",
-        ),
-        (
-            lambda: mn.compare_ising({"x": [[0]]}, binarize="x"),
-            "binarize: expected a number or None",
         ),
         (lambda: mn.compare_ising({1: [[0]], "1": [[0]]}), "groups: two of them are called '1'"),
         (lambda: mn.Ising(gamma="x").fit([[0, 1], [1, 0]]), "gamma: expected a number .* got 'x'"),

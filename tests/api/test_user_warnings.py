@@ -12,25 +12,28 @@ import mnlearn as mn
 
 ROWS = np.random.default_rng(0).integers(0, 2, (60, 4))
 WORDS = pd.DataFrame(np.where(ROWS, "yes", "no"), columns=list("abcd"))
-HOLES = WORDS.where(np.random.default_rng(1).random(ROWS.shape) < 0.9)
+IDS = WORDS.assign(person_id=[f"p{k}" for k in range(60)])
+HOLES = IDS.where(
+    np.hstack([np.random.default_rng(1).random(ROWS.shape) < 0.9, np.ones((60, 1), bool)])
+)
 CONSTANT = pd.DataFrame(ROWS, columns=list("abcd")).assign(d=1)
 MODEL = mn.Atomic().fit(ROWS).model_
 NETWORK = mn.DNTree().fit(ROWS).model_
 GROUPS = {"first": CONSTANT[:30], "second": CONSTANT[30:]}
 
 CALLS = {
-    "read_data": lambda: mn.read_data(WORDS),
-    "fit": lambda: mn.Atomic().fit(WORDS),
-    "fit and score": lambda: mn.Atomic().fit(WORDS).score(WORDS),
+    "read_data": lambda: mn.read_data(IDS),
+    "fit": lambda: mn.Atomic().fit(IDS),
+    "fit and score": lambda: mn.Atomic().fit(IDS).score(IDS),
     "score": lambda: mn.score(MODEL, WORDS, "pll"),
     "score of a model": lambda: MODEL.score(WORDS),
-    "search": lambda: mn.GridSearch(mn.Atomic(), {"pseudocount": [1, 2]}).fit(WORDS),
+    "search": lambda: mn.GridSearch(mn.Atomic(), {"pseudocount": [1, 2]}).fit(IDS),
     "impute": lambda: mn.impute(HOLES),
     "conversion": lambda: mn.from_dependency_network(NETWORK, WORDS),
     "Ising": lambda: mn.Ising().fit(CONSTANT),
     "comparison": lambda: mn.compare_ising(GROUPS, 2),
-    "pipeline": lambda: make_pipeline(mn.Atomic()).fit(WORDS),
-    "cross-validation": lambda: cross_val_score(mn.Atomic(), WORDS, cv=2),
+    "pipeline": lambda: make_pipeline(mn.Atomic()).fit(IDS),
+    "cross-validation": lambda: cross_val_score(mn.Atomic(), IDS, cv=2),
 }
 
 
@@ -67,18 +70,3 @@ def test_an_ising_network_warns_of_what_makes_it_unreliable():
             warnings.simplefilter("always")
             mn.Ising().fit(frame)
         assert sentence in [str(warning.message) for warning in caught]
-
-
-def test_columns_that_queries_take_for_one_variable_are_told():
-    """Their names agree before an `=`, but an example may have several of them or none."""
-    names = ["drug=alcohol", "drug=nicotine", "sad", "age=young"]
-    basket = pd.DataFrame(ROWS, columns=names)
-    said = r"drug=alcohol, drug=nicotine: queries take these columns for one variable 'drug'"
-    with pytest.warns(UserWarning, match=said):
-        learned = mn.ChowLiu().fit(basket)
-    with pytest.warns(UserWarning, match="joint: the model was learned without groups"):
-        assert learned.model_.joint(["drug"]).sum() < 0.9
-    one_hot = basket.assign(**{"drug=nicotine": 1 - basket["drug=alcohol"]})
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        mn.ChowLiu().fit(one_hot)

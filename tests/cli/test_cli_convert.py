@@ -111,7 +111,7 @@ def test_a_circuit_is_conditioned_on_a_text_or_a_file():
         ("convert d.data a.pdf", "a.pdf"),
         ("convert d.data a.npz --given evidence", "--given: is not read for d.data, which holds"),
         ("convert d.npz a.csv --given evidence", "--given: is not read for d.npz, which holds"),
-        ("convert m.npz a.mn --ones 2", "--ones: is not read for m.npz, which is a model"),
+        ("convert m.npz a.mn --cut 2", "--cut: is not read for m.npz, which is a model"),
         ("convert m.mn a.npz --leave-out a", "--leave-out: is not read for m.mn, which is a model"),
         ("convert dn.npz a.dn --keep a", "--keep: is not read for dn.npz, which is a model"),
         ("convert m.npz a.mn --na -9", "--na: is not read for m.npz, which is a model"),
@@ -157,36 +157,16 @@ def test_info_refuses(line, names):
     refuse(line, names)
 
 
-def test_categories_become_indicators_by_a_mapping_that_is_kept():
-    Path("c.csv").write_text(
-        "colour,smoker\nred,yes\nblue,no\ngreen,no\nred,no\n", encoding="utf-8"
-    )
-    succeed("convert c.csv c.npz --categories map.json")
+def test_tables_of_words_become_native_files_and_text():
+    text = "colour,smoker\nred,yes\nblue,no\ngreen,no\nred,no\n"
+    Path("c.csv").write_text(text, encoding="utf-8")
+    succeed("convert c.csv c.npz")
     data = load_dataset("c.npz")
-    assert data.names == ("colour=blue", "colour=green", "colour=red", "smoker=yes")
-    assert data.rows[data.row_of].tolist() == [
-        [0, 0, 1, 1],
-        [1, 0, 0, 0],
-        [0, 1, 0, 0],
-        [0, 0, 1, 0],
-    ]
-    Path("d.csv").write_text("colour,smoker\nblue,yes\n", encoding="utf-8")
-    succeed("convert d.csv d.data --categories map.json")
-    assert load_dataset("d.data").rows.tolist() == [[1, 0, 0, 1]]
-    for option in ("--given c.npz", "--ones yes", "--leave-out a", "--keep a", "--na x"):
-        name = option.partition(" ")[0]
-        refuse(
-            f"convert d.csv e.data --categories map.json {option}",
-            f"{name}: is not read with --categories",
-        )
-    refuse(
-        "convert d.csv e.data --categories new.json --missing drop",
-        "--missing: is not read with --categories, which makes a column of each value",
-    )
-    succeed("convert c.csv e.data --categories new.json --leave-out smoker")
-    assert load_dataset("e.data").n_vars == 3
-    Path("e.csv").write_text("colour,smoker\npink,yes\n", encoding="utf-8")
-    refuse("convert e.csv e.data --categories map.json", "e.csv, line 2")
+    assert [v.states for v in data.schema] == [("blue", "green", "red"), ("no", "yes")]
+    succeed("convert c.npz d.csv")
+    assert Path("d.csv").read_text(encoding="utf-8") == text
+    succeed('convert c.csv e.npz --states "colour=red,green,blue" --leave-out smoker')
+    assert [v.states for v in load_dataset("e.npz").schema] == [("red", "green", "blue")]
 
 
 def test_info_names_the_variables():

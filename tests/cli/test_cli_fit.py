@@ -124,7 +124,7 @@ def test_fit_writes_the_same_bytes_whatever_the_threads(method, suffix):
     [
         ("fit dtsl --train no.data --out a.npz", "no.data: no such file"),
         ("fit dtsl --train ragged --out a.npz", "ragged, line 3"),
-        ("fit dtsl --train ternary --out a.npz", "ternary, line 2, column 2"),
+        ("fit dtsl --train fractions --out a.npz", "fractions, line 2, column 2: '0.5' is a fr"),
         ("fit dtsl --train gap --out a.npz", "gap, line 2"),
         ("fit dtsl --train empty --out a.npz", "empty: holds no examples"),
         ("fit dtsl --train binary.csv --out a.npz", "binary.csv: is not a text file"),

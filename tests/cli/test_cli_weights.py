@@ -51,7 +51,7 @@ def test_other_models_are_taken_as_markov_networks():
     [
         ("weights dn.npz d.data --out w.npz", "dn.npz: expected a model with a joint"),
         ("weights m.npz d5.data --out w.npz", "d5.data: "),
-        ("weights m.npz ternary --out w.npz", "ternary"),
+        ("weights m.npz fractions --out w.npz", "fractions"),
         ("weights m.npz d.data --out w.xyz", "w.xyz: "),
         ("weights m.npz d.data --out m.npz", "m.npz"),
         ("weights none.npz d.data --out w.npz", "none.npz"),

@@ -29,6 +29,7 @@ FEWEST_DIFFERENT = 10
 # Names a cell by its row, for messages.
 Place = Callable[[int], str]
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T].*)?")
+_CONTROL = re.compile("[\x00-\x1f\x7f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 _LEADING_ZERO = re.compile(r"[-+]?0\d+")
 
 
@@ -206,6 +207,10 @@ def _find_variable(column: Column, known: NDArray[np.intp], rules: Rules, place:
         return _whole_numbers(column, known, rules, place)
     _refuse_many(column, known, rules, place)
     texts = {str(value).strip(): _as_state(value) for value in values}
+    for k in known:
+        if _CONTROL.search(str(column.values[k]).strip()):
+            where = place(column.first_row(int(k)))
+            raise InputError(f"{where}: {column.values[k]!r} has a control character.")
     states = tuple(texts[text] for text in sorted(texts, key=_order_of(list(texts))))
     return Variable(column.name, states, dtype=_kept_dtype(column, states))
 

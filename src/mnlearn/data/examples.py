@@ -9,7 +9,7 @@ from mnlearn.data.dataset import Dataset, load_npz, merge_rows
 from mnlearn.data.incomplete import MISSING, IncompleteData
 from mnlearn.data.rules import ARGUMENT, KEY, OPTION, OPTIONS, Rules
 from mnlearn.data.table_files import TableFile, is_typed, name_row, open_table
-from mnlearn.data.tables import match_data
+from mnlearn.data.tables import match_data, some_of
 from mnlearn.data.text import parse_plain
 from mnlearn.data.text_tables import parse_named
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, read_limited
@@ -131,6 +131,10 @@ def load_examples(
 def read_file(file: TableFile, rules: Rules, schema: Schema | None = None) -> Examples:
     """Return the examples of a file that was opened; a line says what was left out."""
     table = file.read(rules, schema)
+    if schema is not None and table.left_out:
+        verb = "is" if len(table.left_out) == 1 else "are"
+        listed = some_of(list(map(repr, table.left_out)))
+        say(f"{file.path}: left out {listed}, which {verb} not needed.")
     for note in table.notes:
         say(f"{file.path}: {note}.")
     with name_data(file.path):

@@ -104,12 +104,8 @@ def _fits(matrix: Any, schema: Schema) -> bool:
 
 
 def _matrix(X: Any, where: str) -> Any:
-    """Return data as a NumPy matrix."""
-    dense = X.toarray() if hasattr(X, "toarray") else X
-    try:
-        matrix = np.asarray(dense)
-    except ValueError:
-        raise InputError(f"{where}: expected rows of equal length; {_SPLIT}.") from None
+    """Return data as a NumPy matrix with rows and columns."""
+    matrix = as_matrix(X.toarray() if hasattr(X, "toarray") else X, where)
     if matrix.ndim != 2:
         raise InputError(
             f"{where}: expected a matrix with a row for each example, got {matrix.ndim} "
@@ -117,6 +113,14 @@ def _matrix(X: Any, where: str) -> Any:
         )
     check_shape(matrix.shape, where)
     return matrix
+
+
+def as_matrix(X: Any, where: str) -> Any:
+    """Return an array of data; refuse rows of different lengths."""
+    try:
+        return np.asarray(X)
+    except ValueError:
+        raise InputError(f"{where}: expected rows of equal length; {_SPLIT}.") from None
 
 
 def check_shape(shape: tuple[int, ...], where: str) -> None:

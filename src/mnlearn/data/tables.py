@@ -34,7 +34,7 @@ class Table(NamedTuple):
 
     schema : the variables.
     values : uint8, shape (n_rows, n_vars). Numbers of states, NO_STATE where a cell is missing.
-    left_out : the columns that number or name the rows.
+    left_out : the columns that number or name the rows, or that nobody needs.
     notes : sentences on what was not read as written.
     """
 
@@ -151,13 +151,10 @@ def match_columns(
     for v, (variable, k) in enumerate(zip(schema, chosen, strict=True)):
         own = partial(_swap, place, k)
         values[:, v] = _match_one(columns[k], variable, rules, own)
-    notes = []
-    if others:
-        verb = "is" if len(others) == 1 else "are"
-        notes.append(f"left out {some_of(list(map(repr, others)))}, which {verb} not needed")
+    order = None
     if is_named and not schema.is_named:
-        notes.append(describe_order(schema, [columns[k].name for k in chosen]) or "")
-    return Table(schema, values, tuple(others), tuple(filter(None, notes)))
+        order = describe_order(schema, [columns[k].name for k in chosen])
+    return Table(schema, values, tuple(others), () if order is None else (order,))
 
 
 def describe_order(schema: Schema, names: Sequence[str]) -> str | None:
