@@ -104,8 +104,8 @@ def test_the_guides_say_which_files_keep_names(folder):
         " ".join((DOCS / "howto" / f"{page}.md").read_text("utf-8").split())
         for page in ("other-programs", "export")
     )
-    assert "kept in `.bif`, `.npz` and `.ac`, and lost in `.mn`, `.dn`, `.bn` and" in exchange
-    assert "`.mn`, `.dn` and `.bn` keep no names. `.ac` keeps the names" in export
+    assert "kept in `.bif`, `.npz` and `.ac`. In `.mn`, `.dn`, `.bn` and `.uai` they" in exchange
+    assert "`.mn`, `.dn` and `.bn` have numbers in place of names and states. `.ac` keeps" in export
 
 
 def test_the_guide_says_what_is_enumerated():
