@@ -9,9 +9,9 @@ import pytest
 
 import mnlearn as mn
 from mnlearn.api.estimators import Estimator
-from mnlearn.models.questions import Questions
 from mnlearn.cli import main
 from mnlearn.methods import learner_names, load_learner
+from mnlearn.models.questions import Questions
 from mnlearn.runtime.random_streams import SEED
 
 RNG = np.random.default_rng(3)

@@ -194,9 +194,9 @@ def test_wrong_questions_are_named():
         model.query({"sleep": 1}, inference="bp", tolerance="1")
     with pytest.raises(mn.InputError, match=r"variables: expected a name .* got 1\.5"):
         model.query({"sleep": 1}, variables=1.5)
-    with pytest.raises(mn.InputError, match="X: lacks the column 'mood' of the model"):
+    with pytest.raises(mn.InputError, match="X: there is no column 'mood'"):
         model.score(FRAME.drop(columns="mood"))
-    with pytest.raises(mn.InputError, match="X: expected 5 columns"):
+    with pytest.raises(mn.InputError, match="X: expected 5 variables"):
         model.score(ROWS[:, :3])
     with pytest.raises(mn.InputError, match="n_samples: expected a whole number from 1"):
         model.sample(0)

@@ -12,7 +12,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.data.frames import as_matrix, read_table
 from mnlearn.data.incomplete import IncompleteData
 from mnlearn.data.rules import READ_DATA, Rules
-from mnlearn.data.tables import Table, match_data
+from mnlearn.data.tables import Table, describe_order, match_data
 from mnlearn.runtime.errors import InputError, name_data
 from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.runtime.threads import available_threads
@@ -67,7 +67,11 @@ def to_dataset(
     if isinstance(X, Dataset):
         if sample_weight is not None:
             raise InputError("sample_weight: expected none with a Dataset, which has its own.")
-        return X if schema is None else match_data(X, schema, argument)
+        if schema is None:
+            return X
+        if X.schema.is_named and (note := describe_order(schema, X.schema.names)):
+            warn_user(f"{argument}: {note}.")
+        return match_data(X, schema, argument)
     check_data(X, argument)
     table = read_table(X, rules, argument, schema)
     for note in table.notes:

@@ -12,10 +12,10 @@ from mnlearn.api.circuits import exact_circuit, exact_model, small_circuit
 from mnlearn.api.inputs import refuse_mask
 from mnlearn.api.settings import SETTINGS_OF_QUERIES, check_read, settings_of
 from mnlearn.api.user_warnings import warn_user
+from mnlearn.data.tables import describe_order
 from mnlearn.inference.circuits.exact import most_probable as most_probable_columns
 from mnlearn.inference.evidence import (
     Evidence,
-    describe_order,
     find_variables,
     read_mapping,
     read_rows,
@@ -77,9 +77,10 @@ def question_of(model: Any, evidence: Any, argument: str = "evidence") -> Questi
     if _is_mapping(evidence):
         return Question(read_mapping(model.schema, evidence, argument), "mapping")
     refuse_mask(evidence, argument)
-    note = describe_order(model.schema, column_names(as_frame(evidence)))
-    if note is not None:
-        warn_user(f"{argument}: {note}")
+    names = column_names(as_frame(evidence), model.schema.names) or ()
+    note = describe_order(model.schema, names)
+    if note is not None and not set(names) <= set(model.schema.names):
+        warn_user(f"{argument}: {note}.")
     found = read_rows(model.schema, evidence, argument)
     if not is_frame(evidence):
         return Question(found, "array")

@@ -52,7 +52,7 @@ def read_table(X: Any, rules: Rules, where: str = "X", schema: Schema | None = N
 
 
 def _read_frame(X: Any, rules: Rules, where: str, schema: Schema | None) -> Table:
-    names = column_names(X)
+    names = column_names(X, schema.names if schema is not None else ())
     nothing_said = rules == Rules(form=rules.form)
     if schema is None and nothing_said and len(X) > _FEW_ROWS and _has_numbers(X):
         matrix = X.to_numpy()

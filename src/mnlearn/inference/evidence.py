@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.data.tables import describe_order
 from mnlearn.data.text_tables import separator_of
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, split_lines
@@ -86,7 +87,7 @@ def read_rows(schema: Schema, rows: Any, argument: str) -> Evidence:
     Variables without a column, and missing cells, are not known.
     """
     table = as_frame(rows) if is_frame(rows) else _to_array(rows, argument)
-    names = column_names(table)
+    names = column_names(table, schema.names)
     known = set(schema.names)
     if names is None or not (schema.is_named or set(names) <= known):
         values = schema.match(table, argument)
@@ -108,20 +109,6 @@ def _to_array(rows: Any, argument: str) -> NDArray[Any]:
             f"{type(rows).__name__} of {matrix.ndim} axes."
         )
     return matrix
-
-
-def describe_order(schema: Schema, names: Sequence[str] | None) -> str | None:
-    """Return what to know of names of columns for variables without names; None if nothing.
-
-    Files of some forms, such as `.mn`, have no names of variables. Names V0, V1, ... are sure to be
-    those of the variables.
-    """
-    if schema.is_named or names is None or set(names) <= set(schema.names):
-        return None
-    listed = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-    return (
-        f"the model has no names of variables, so the columns are taken in their order: {listed}."
-    )
 
 
 def parse_evidence(text: str, schema: Schema, where: str) -> Evidence:
@@ -218,7 +205,7 @@ def read_evidence(path: Path, schema: Schema) -> tuple[Evidence, str | None]:
         column = ["" if cells[k] == _ASKED else cells[k] for cells in table]
         place = partial(_name_cell, name_row, schema.names[v])
         values[:, v] = match_states(schema[v], column, place)
-    return Evidence(values, name_row), None if note is None else f"{path}, line 1: {note}"
+    return Evidence(values, name_row), None if note is None else f"{path}, line 1: {note}."
 
 
 def _name_cell(name_row: Callable[[int], str], name: str, row: int) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,16 +44,17 @@ def as_frame(X: Any) -> Any:
     return X.to_pandas()
 
 
-def column_names(table: object) -> tuple[str, ...] | None:
+def column_names(table: object, known: Collection[str] = ()) -> tuple[str, ...] | None:
     """Return the names of the columns of a DataFrame; None if it has none.
 
-    Whole numbers are names too, unless they only count the columns from 0.
+    Whole numbers are names too, unless they only count the columns from 0 and are no known names.
     """
     names = tuple(getattr(table, "columns", ()))
-    if not names or names == tuple(range(len(names))):
+    counted = names == tuple(range(len(names)))
+    if not names or (counted and not set(map(str, names)) <= set(known)):
         return None
-    known = all(isinstance(name, str | int | np.integer) for name in names)
-    return tuple(map(str, names)) if known else None
+    are_names = all(isinstance(name, str | int | np.integer) for name in names)
+    return tuple(map(str, names)) if are_names else None
 
 
 def check_twice(names: Sequence[str], where: str) -> None:

@@ -195,7 +195,7 @@ class Schema(Sequence[Variable]):
     def _columns_of(self, table: Any, where: str) -> list[Any]:
         """Return the columns of a table in the order of the variables."""
         table = table.toarray() if hasattr(table, "toarray") else table
-        given = column_names(table)
+        given = column_names(table, self.names)
         if is_frame(table) and self.is_named and given is not None:
             check_twice(given, where)
             lacking = [name for name in self.names if name not in given]
