@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -44,14 +45,16 @@ def folder(tmp_path_factory):
     rows[:, 1] = rows[:, 0] ^ (rng.random(120) < 0.2)
     for name in ("mine", "test", "valid", "items"):
         np.savetxt(folder / f"{name}.csv", rows, "%d", ",")
-    for name in ("people", "others"):
-        people = [f"{'female' if sex else 'male'},{a}\n" for sex, a in rows[:, :2].tolist()]
-        (folder / f"{name}.csv").write_text(f"sex,a\n{''.join(people)}")
-    values = rng.integers(0, 4, (120, 2))
-    (folder / "table.csv").write_text("a,b\n" + "".join(f"{a},v{b}\n" for a, b in values))
-    hot = np.hstack([np.eye(4, dtype=int)[values[:, v]] for v in (0, 1)])
-    names = ",".join(f"{name}={k}" for name in ("age", "size") for k in range(4))
-    np.savetxt(folder / "onehot.csv", hot, "%d", ",", header=names, comments="")
+    states = {
+        "sex": ["f", "m"],
+        "age": range(20, 60, 10),
+        "cups": range(4),
+        "stress": ["low", "medium", "high"],
+        "sleep": ["good", "bad"],
+    }
+    for name in ("people", "new_people", "others"):
+        people = pd.DataFrame({column: rng.choice(own, 120) for column, own in states.items()})
+        people.to_csv(folder / f"{name}.csv", index=False)
     (folder / "questions.csv").write_text("1,*,0,1,0\n")
     (folder / "row.csv").write_text("1,*,*,*,*\n")
     (folder / "grid.yaml").write_text("feature_mode: [prune, nonzero]\n")
