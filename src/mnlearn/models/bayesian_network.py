@@ -24,7 +24,6 @@ from mnlearn.models.features import (
     concatenate,
     features_of,
     literals_of_states,
-    state_features,
     with_literal,
 )
 from mnlearn.models.fields import NAMELESS, set_array, set_schema
@@ -131,7 +130,13 @@ class BayesianNetwork(Model):
 
         In a table, each parent counts once.
         """
-        return _edges(self.trees, self.tables, self.schema)
+        trees, tables = self.trees, self.tables
+        inner = ~trees.is_leaf
+        own = np.repeat(np.arange(self.n_vars), np.diff(tables.parent_start))
+        return count_pairs(
+            np.concatenate([self.schema.variable_of[trees.split_var[inner]], tables.parent]),
+            np.concatenate([trees.target[inner], own]),
+        )
 
     def parents(self, v: int) -> tuple[int, ...]:
         """Return the parents of a variable, as its table has them or in ascending order."""
@@ -214,7 +219,7 @@ class BayesianNetwork(Model):
 
     def to_markov_network(self) -> MarkovNetwork:
         """Return the same distribution as a Markov network with one feature for each parameter."""
-        parts = [*self._features_of_trees(), *self._features_of_tables()]
+        parts = [*self._features_of_trees(), *self.tables.features(self.schema)]
         if not parts:
             return MarkovNetwork(self.schema, features_of([]), np.zeros(0))
         features = concatenate([features for features, _ in parts])
@@ -231,15 +236,6 @@ class BayesianNetwork(Model):
                 column, value = literals_of_states(schema, target[leaves], state)
                 extended = with_literal(paths.select(leaves), column, value)
                 yield extended, self.trees.log_prob[leaves, state]
-
-    def _features_of_tables(self) -> Iterator[tuple[FeatureSet, NDArray[np.float64]]]:
-        """Yield a conjunction for each cell of the tables, and the logarithms of the cells."""
-        arity, tables = self.schema.arity, self.tables
-        for v in np.flatnonzero(np.diff(tables.start)).tolist():
-            shape = [int(arity[u]) for u in (*tables.parents(v), v)]
-            states = np.indices(shape).reshape(len(shape), -1).T
-            log_prob = tables.log_prob[tables.start[v] : tables.start[v + 1]]
-            yield state_features(self.schema, [*tables.parents(v), v], states), log_prob
 
     def log_likelihood(self, rows: NDArray[np.uint8], threads: int = 1) -> NDArray[np.float64]:
         """Return the log-probability of each row; minus infinity where a variable has no state.
@@ -359,17 +355,6 @@ class BayesianNetwork(Model):
             self.schema.arity, self.trees.start, *self._tests, self.trees.child,
             self.trees.log_prob, tables.parent_start, tables.parent, tables.start, tables.log_prob,
         )  # fmt: skip
-
-
-def _edges(trees: Trees, tables: Tables, schema: Schema) -> dict[tuple[int, int], int]:
-    """Return for each (parent, child) the number of tests; one in a table."""
-    has_table = np.diff(tables.start) > 0
-    inner = ~trees.is_leaf & ~has_table[trees.target]
-    child = np.repeat(np.arange(len(schema)), np.diff(tables.parent_start))
-    return count_pairs(
-        np.concatenate([schema.variable_of[trees.split_var[inner]], tables.parent]),
-        np.concatenate([trees.target[inner], child]),
-    )
 
 
 def bayesian_network(

@@ -1,6 +1,6 @@
 """Conditional distributions as tables, with a cell for each state of a variable and its parents."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -8,9 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.models.features import FeatureSet, state_features
 from mnlearn.models.fields import check_spans, set_array
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import Schema
 
 # Most cells of all tables of a network that is read or written.
 MAX_CELLS = 1 << 24
@@ -85,6 +87,14 @@ class Tables:
         """Return the logarithms of the table of variable `v`."""
         own = self.log_prob[self.start[v] : self.start[v + 1]]
         return own.reshape([int(arity[u]) for u in (*self.parents(v), v)])
+
+    def features(self, schema: Schema) -> Iterator[tuple[FeatureSet, NDArray[np.float64]]]:
+        """Yield for each table a conjunction for each cell, and the logarithms of the cells."""
+        for v in np.flatnonzero(np.diff(self.start)).tolist():
+            scope = [*self.parents(v), v]
+            states = np.indices(schema.arity[scope].tolist()).reshape(len(scope), -1).T
+            log_prob = self.log_prob[self.start[v] : self.start[v + 1]]
+            yield state_features(schema, scope, states), log_prob
 
     def check(self, arity: NDArray[np.int64]) -> None:
         """Check that the tables have these numbers of states and distributions as rows.
