@@ -1,105 +1,28 @@
 """Filling in missing cells with a dependency network."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, softmax
 
 from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.data.incomplete import MISSING, IncompleteData, incomplete, merge_cells
-from mnlearn.learning.logistic import (
-    TOLERANCE,
-    LogisticPath,
-    learn_logistic_path,
-    prepare_regressions,
-)
+from mnlearn.learning.logistic import learn_logistic_path
+from mnlearn.learning.logistic_path import LogisticPath
 from mnlearn.learning.missing_cells import TREATMENTS
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import SEED, stream
 
-# The penalty of a weight between columns of one variable, as a multiple of that of others: such a
-# weight stays 0, because the state would follow from the other columns.
-_FORBIDDEN = 1e9
 
+def draw_states(p: NDArray[np.float64], uniform: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return a state of each row, drawn in proportion to p, (n_rows, n_states); (n_rows,).
 
-@dataclass(frozen=True, eq=False)
-class OpenVariable:
-    """The columns of a variable of several states, and the rows in which its state is not known.
-
-    Attributes
-    ----------
-    columns : ndarray of int64, shape (n_states,)
-        A column for each state.
-    rows : ndarray of int64, shape (n_open,)
-        The rows whose state is missing.
+    uniform : in [0, 1), (n_rows,).
     """
-
-    columns: NDArray[np.int64]
-    rows: NDArray[np.int64]
-
-    def draw(
-        self, values: NDArray[np.uint8], p: NDArray[np.float64], uniform: NDArray[np.float64]
-    ) -> None:
-        """Set the columns to states that are drawn.
-
-        values : uint8, shape (n_rows, n_columns). p : in proportion to the probabilities of the
-        states, (n_states,) or (n_open, n_states). uniform : in [0, 1), (n_open,).
-        """
-        below = np.cumsum(np.broadcast_to(p, (len(self.rows), len(self.columns))), axis=1)
-        drawn = (uniform[:, None] * below[:, -1:] >= below).sum(axis=1)
-        self.set_states(values, drawn)
-
-    def set_states(self, values: NDArray[np.uint8], state: NDArray[np.int64]) -> None:
-        """Set the columns of the open rows to states, int64 of shape (n_open,)."""
-        values[np.ix_(self.rows, self.columns)] = np.arange(len(self.columns)) == state[:, None]
-
-    def learn(self, data: Dataset, penalty: float) -> "LearnedVariable":
-        """Return the regressions of each state on the columns of all other variables.
-
-        data : all examples, filled in. penalty : L1 penalty.
-        """
-        beta, intercept = np.zeros((data.n_columns, len(self.columns))), np.zeros(len(self.columns))
-        regressions = prepare_regressions(data)
-        factor = regressions.factor.copy()
-        factor[self.columns] = _FORBIDDEN
-        regressions = replace(regressions, factor=factor)
-        for k, c in enumerate(self.columns.tolist()):
-            ones, zeros = data.ones[c], data.n_examples - data.ones[c]
-            if ones == 0 or zeros == 0:
-                intercept[k] = np.log((ones + 1) / (zeros + 1))
-                continue
-            found = regressions.path(c, np.array([penalty]), TOLERANCE)
-            beta[:, k], intercept[k] = found.beta[0], found.intercept[0]
-        return LearnedVariable(self, beta, intercept)
-
-
-@dataclass(frozen=True, eq=False)
-class LearnedVariable:
-    """A variable with the regressions of its states.
-
-    beta : float64, shape (n_columns, n_states). intercept : float64, shape (n_states,).
-    """
-
-    variable: OpenVariable
-    beta: NDArray[np.float64]
-    intercept: NDArray[np.float64]
-
-    def probability(self, values: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Return the probabilities of the states of the open rows, (n_open, n_states)."""
-        p = expit(values[self.variable.rows] @ self.beta + self.intercept)
-        return np.asarray(p / p.sum(axis=1, keepdims=True))
-
-
-def open_variables(data: IncompleteData) -> list[OpenVariable]:
-    """Return the variables of several states that lack a state in some rows."""
-    found = []
-    for own in data.schema.several:
-        rows = np.flatnonzero(data.values[:, own[0]] == MISSING)
-        if len(rows):
-            found.append(OpenVariable(np.array(own, np.int64), rows))
-    return found
+    below = np.cumsum(p, axis=1)
+    return np.asarray((uniform[:, None] * below[:, -1:] >= below).sum(axis=1))
 
 
 FILLS = ("sample", "likely")
@@ -153,8 +76,7 @@ def impute(
     among the known cells of their variable. Then, in each iteration, logistic regressions of each
     variable on all others are learned from the completed data, and each missing cell is drawn
     given the rest of its row, one variable after the other: one sweep of a Gibbs sampler in the
-    dependency network [2]_. A variable of several states has a regression for each state on the
-    columns of the other variables, and its state is drawn in proportion to their probabilities.
+    dependency network [2]_. The regression of a variable of several states is a softmax.
 
     References
     ----------
@@ -165,54 +87,65 @@ def impute(
     how = Imputation() if how is None else how
     values = data.values.copy()
     missing = values == MISSING
-    several = open_variables(data)
     draw, share = stream(seed, "impute", "start").random(values.shape), data.frequency()
     values[missing] = (draw < share)[missing]
-    for one in several:
-        one.draw(values, share[one.columns], draw[one.rows, one.columns[0]])
+    several = [np.array(own) for own in data.schema.several if missing[:, own[0]].any()]
+    for own in several:
+        rows = np.flatnonzero(missing[:, own[0]])
+        p = np.broadcast_to(share[own], (len(rows), len(own)))
+        _set_states(values, rows, own, draw_states(p, draw[rows, own[0]]))
     likely = np.zeros(values.shape)
     penalty = max(_LEAST, _PENALTY * np.sqrt(data.n_examples * np.log(max(data.n_columns, 2))))
     for k in range(how.iterations):
-        filled = data.filled(values)
-        path = learn_logistic_path(filled, [penalty], threads=threads)
-        learned = [one.learn(filled, penalty) for one in several]
+        path = learn_logistic_path(data.filled(values), [penalty], threads=threads)
         rng = stream(seed, "impute", str(k))
-        probability = _sweep(values, missing, path, learned, rng)
+        probability = _sweep(values, missing, path, rng)
         if k >= how.iterations // 2:
             likely += probability
     if how.fill == "likely":
         counted = how.iterations - how.iterations // 2
         values[missing] = (likely > counted / 2)[missing]
-        for one in several:
-            one.set_states(values, likely[np.ix_(one.rows, one.columns)].argmax(axis=1))
+        for own in several:
+            rows = np.flatnonzero(missing[:, own[0]])
+            _set_states(values, rows, own, likely[np.ix_(rows, own)].argmax(axis=1))
     return data.filled(values)
+
+
+def _set_states(
+    values: NDArray[np.uint8],
+    rows: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    state: NDArray[np.int64],
+) -> None:
+    """Set the columns of a variable of several states in some rows."""
+    values[np.ix_(rows, columns)] = np.arange(len(columns)) == state[:, None]
 
 
 def _sweep(
     values: NDArray[np.uint8],
     missing: NDArray[np.bool_],
     path: LogisticPath,
-    several: Sequence[LearnedVariable],
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
-    """Draw the missing cells of each variable given the rest; return their probabilities of 1."""
-    weights, intercept = path.coefficient[0], path.intercept[0]
+    """Draw the missing states of each variable given the rest; return the probabilities of 1."""
+    weights, intercept, schema = path.coefficient[0], path.intercept[0], path.schema
     out = np.zeros(values.shape)
-    variable_of = {c: one for one in several for c in one.variable.columns.tolist()}
-    for v in np.flatnonzero(missing.any(axis=0)).tolist():
-        own = variable_of.get(v)
-        if own is not None:
-            if v == own.variable.columns[0]:
-                p = own.probability(values)
-                out[np.ix_(own.variable.rows, own.variable.columns)] = p
-                own.variable.draw(values, p, rng.random(len(p)))
+    for v in range(len(schema)):
+        own = np.arange(schema.start[v], schema.start[v + 1])
+        rows = np.flatnonzero(missing[:, own[:1]].any(axis=1))
+        if not len(rows):
             continue
-        rows = np.flatnonzero(missing[:, v])
-        span = slice(weights.indptr[v], weights.indptr[v + 1])
+        if len(own) > 1:
+            p = softmax(values[rows] @ weights[own].T + intercept[own], axis=1)
+            out[np.ix_(rows, own)] = p
+            _set_states(values, rows, own, draw_states(p, rng.random(len(rows))))
+            continue
+        c = own[0]
+        span = slice(weights.indptr[c], weights.indptr[c + 1])
         neighbours = weights.indices[span]
-        log_odds = values[np.ix_(rows, neighbours)] @ weights.data[span] + intercept[v]
-        out[rows, v] = expit(log_odds)
-        values[rows, v] = rng.random(len(rows)) < out[rows, v]
+        log_odds = values[np.ix_(rows, neighbours)] @ weights.data[span] + intercept[c]
+        out[rows, c] = expit(log_odds)
+        values[rows, c] = rng.random(len(rows)) < out[rows, c]
     return out
 
 
