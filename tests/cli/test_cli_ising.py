@@ -319,8 +319,7 @@ def test_groups_are_read_before_the_network_is_learned(monkeypatch):
 
 def test_ising_refuses_variables_of_several_values():
     Path("likert.csv").write_text("a,b\n" + "low,1\nmid,0\nhigh,1\nmid,1\n" * 5, encoding="utf-8")
-    succeed("convert likert.csv likert.npz --categories codes.json")
-    refuse("ising likert.npz --out net", "likert.npz: has groups of columns")
+    refuse("ising likert.csv --out net", "likert.csv: variable a has 3 states (high, low, mid)")
     assert not Path("net").exists()
 
 

@@ -12,12 +12,13 @@ import oracles
 from made_questionnaires import answers
 from made_random import random_data
 from mnlearn.data.dataset import merge_rows
+from mnlearn.learning.ising.estimate import Estimate
 from mnlearn.learning.ising.estimation import TOLERANCE, estimate, learn_ising, prepare_items
 from mnlearn.learning.ising.resampling import bootstrap
 from mnlearn.learning.logistic import learn_logistic_path
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream
-from mnlearn.variables.schema import binary_schema
+from mnlearn.variables.schema import Schema, Variable, binary_schema
 
 
 def sampled(seed=1, n_examples=1500, n_vars=6, weight=1.6):
@@ -242,11 +243,25 @@ def test_refuses_what_has_no_network():
         bootstrap(random_data(0), 0)
 
 
-def test_columns_that_spell_out_the_values_of_one_item_are_refused():
-    item = np.random.default_rng(0).integers(0, 3, 40)
-    rows = np.column_stack([item == 0, item == 1, item == 2, item > 0]).astype(np.uint8)
-    names = ("mood=0", "mood=1", "mood=2", "sad")
-    with pytest.raises(InputError, match="3 columns spell out the values of 'mood'"):
-        learn_ising(merge_rows(rows, schema=binary_schema(names)))
-    # Where a row has none of them, they are items of their own.
-    learn_ising(merge_rows(np.vstack([rows, [0, 0, 0, 1]]), schema=binary_schema(names)))
+def test_variables_of_more_than_two_states_are_refused_and_those_of_one_left_out():
+    rng = np.random.default_rng(0)
+    schema = Schema(
+        (
+            Variable("mood", ("low", "mid", "high")),
+            Variable("sad", ("no", "yes")),
+            Variable("land", ("here",)),
+            Variable("tired", ("no", "yes")),
+        )
+    )
+    values = np.column_stack([rng.integers(0, k, 200) for k in (3, 2, 1, 2)])
+    values[:150, 3] = values[:150, 1]
+    with pytest.raises(InputError, match=r"mood has 3 states \(low, mid, high\)"):
+        learn_ising(merge_rows(schema.rows(values), schema=schema))
+    rest = schema.select([1, 2, 3])
+    data = merge_rows(rest.rows(values[:, 1:]), schema=rest)
+    found = Estimate.learn(data, 0.25, "and")
+    assert found.network.labels == ("sad", "tired")
+    assert found.network.weight[0, 1] > 1.0
+    model = found.network.markov_network(found.schema)
+    assert model.schema == rest
+    assert model.edges()

@@ -96,7 +96,7 @@ class Ising(Estimator):
         self.network_ = self.estimate_.network
         self.weights_ = self.network_.weight
         self.thresholds_ = self.network_.threshold
-        self.model_ = self.network_.markov_network()
+        self.model_ = self.network_.markov_network(data.schema)
         for name in ("stability_", "cases_", "cs_"):
             if hasattr(self, name):
                 delattr(self, name)

@@ -97,7 +97,7 @@ def write_folder(out: Path, found: Estimate) -> None:
             places[name].write_bytes(text.encode("utf-8"))
         for name, content in pictures.items():
             places[name].write_bytes(content)
-        write_npz(found.network.markov_network(), places[_MODEL])
+        write_npz(found.network.markov_network(found.schema), places[_MODEL])
         write_json(places[_SUMMARY], {**found.summary, "files": sorted(written)})
     for name in before.intersection(OPTIONAL) - written:
         (out / name).unlink(missing_ok=True)

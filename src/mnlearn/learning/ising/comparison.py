@@ -23,6 +23,7 @@ from mnlearn.learning.ising.estimation import (
     check_settings,
     estimate,
     find_dropped,
+    items_of,
     learn_ising,
 )
 from mnlearn.learning.ising.network import IsingNetwork
@@ -123,7 +124,8 @@ def compare(
     check_settings(gamma, merge)
     if n_permutations < 1:
         raise InputError(f"n_permutations: expected at least 1, got {n_permutations}.")
-    dropped, kept = _common_variables(groups)
+    items = {name: items_of(data) for name, data in groups.items()}
+    dropped, kept = _common_variables(items)
     found = {name: learn_ising(data, gamma, merge, threads) for name, data in kept.items()}
     tests, edges = [], []
     for label, members in _sets(list(kept)):

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning.ising import resampling
 from mnlearn.learning.ising.comparison import IsingComparison, cautions, compare, describe_dropped
-from mnlearn.learning.ising.estimation import learn_ising
+from mnlearn.learning.ising.estimation import items_of, learn_ising
 from mnlearn.learning.ising.network import IsingNetwork
 from mnlearn.learning.ising.stability import CaseDropping, EdgeStability
 from mnlearn.learning.ising.tables import centrality_frame, predictability_frame
+from mnlearn.variables.schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +50,9 @@ class Estimate:
     Attributes
     ----------
     data : Dataset
-        The examples.
+        The examples, of the variables of two states.
+    schema : Schema
+        All variables.
     network : IsingNetwork
         Learned from the examples.
     settings : mapping
@@ -65,6 +68,7 @@ class Estimate:
     """
 
     data: Dataset
+    schema: Schema
     network: IsingNetwork
     settings: Mapping[str, Any]
     stability: EdgeStability | None = None
@@ -81,7 +85,8 @@ class Estimate:
         """Learn the network of examples; see `learn_ising`. more : further attributes."""
         network = learn_ising(data, gamma, merge, threads)
         settings = {"gamma": gamma, "merge": merge, "threads": threads}
-        return cls(data=data, network=network, settings=settings, **more)
+        items = items_of(data)
+        return cls(data=items, schema=data.schema, network=network, settings=settings, **more)
 
     def bootstrap(self, n_resamples: int, seed: int, **more: Any) -> EdgeStability:
         """Learn the network again from resampled examples; `more` is beside the settings."""

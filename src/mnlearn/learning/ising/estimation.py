@@ -4,7 +4,7 @@ The path of penalties is that of the R package glmnet, so that the networks are 
 (decision 0660).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -116,8 +116,9 @@ def learn_ising(
     Parameters
     ----------
     data
-        Training data, with at least two variables. A variable of which a value occurs fewer than
-        twice is left out: it gets no edges (`IsingNetwork.dropped`).
+        Training data, with at least two variables of two states. One of which a state occurs fewer
+        than twice is left out: it gets no edges (`IsingNetwork.dropped`). Variables of one state
+        are not in the network.
     gamma
         Gamma of the EBIC, at least 0; larger values find fewer edges.
     merge
@@ -129,7 +130,7 @@ def learn_ising(
     ------
     InputError
         gamma is negative, merge is unknown, there are fewer than two variables, or some have more
-        than two values.
+        than two states.
 
     Notes
     -----
@@ -139,7 +140,7 @@ def learn_ising(
     mean of its weights in the two regressions. The penalty is on inputs scaled to unit variance,
     for the loss summed over examples: it is glmnet's lambda times n.
     Path and rules are those of the R packages IsingFit and glmnet [3]_. Weights and thresholds are
-    for the values 0 and 1.
+    for the values 0 and 1 of the first and of the second state.
 
     References
     ----------
@@ -151,13 +152,7 @@ def learn_ising(
        coordinate descent", Journal of Statistical Software, 2010.
     """
     check_settings(gamma, merge)
-    if data.groups:
-        raise InputError(
-            "has groups of columns, each of a variable with several values; an Ising network "
-            "needs variables with two values.",
-            where=DATA,
-        )
-    _check_not_spelt_out(data)
+    data = items_of(data)
     if data.n_vars < 2:
         raise InputError("expected at least two variables.", where=DATA)
     if data.n_examples < 2:
@@ -173,21 +168,26 @@ def check_settings(gamma: float, merge: str) -> None:
         raise InputError(f"merge: expected one of {', '.join(MERGES)}, got {merge!r}.")
 
 
-def _check_not_spelt_out(data: Dataset) -> None:
-    """Refuse columns such as mood=0, mood=1 and mood=2 of which each row has one 1."""
-    columns: dict[str, list[int]] = {}
-    for v, name in enumerate(data.names or ()):
-        variable, equals, _ = name.partition("=")
-        if equals:
-            columns.setdefault(variable, []).append(v)
-    for variable, own in columns.items():
-        if len(own) > 1 and (data.rows[:, own].sum(axis=1) == 1).all():
-            raise InputError(
-                f"{len(own)} columns spell out the values of {variable!r}, so that each "
-                "excludes the others; an Ising network is of items with two values, such as "
-                f"{variable!r} above a threshold.",
-                where=DATA,
-            )
+def items_of(data: Dataset) -> Dataset:
+    """Return the examples of the variables of two states; those of one have no edges.
+
+    Raises
+    ------
+    InputError
+        A variable has more than two states.
+    """
+    schema = data.schema
+    several = [variable for variable in schema if variable.arity > 2]
+    if several:
+        first = several[0]
+        listed = ", ".join(first.texts[:6]) + (", ..." if first.arity > 6 else "")
+        raise InputError(
+            f"variable {first.name} has {first.arity} states ({listed}); an Ising network is of "
+            "variables with two. Join its states to two, leave it out, or learn a network of all "
+            "states with the learner l1.",
+            where=DATA,
+        )
+    return replace(data, schema=schema.select(np.flatnonzero(schema.arity == 2).tolist()))
 
 
 def find_dropped(data: Dataset) -> NDArray[np.bool_]:

@@ -43,7 +43,7 @@ class IsingNetwork:
     frequency : float64 array of shape (n_vars,)
         Share of the examples in which each variable is 1.
     schema : Schema, optional
-        Names of the variables.
+        The variables, each of two states.
     """
 
     weight: NDArray[np.float64]
@@ -82,11 +82,15 @@ class IsingNetwork:
         """Return weights and thresholds of the same distribution over {-1, 1} variables."""
         return self.weight / 4, self.threshold / 2 + self.weight.sum(axis=1) / 4
 
-    def markov_network(self) -> MarkovNetwork:
-        """Return the network with features X_v = 1 and, for every edge, X_u = 1 and X_v = 1."""
+    def markov_network(self, schema: Schema | None = None) -> MarkovNetwork:
+        """Return the network with features X_v = 1 and, for every edge, X_u = 1 and X_v = 1.
+
+        schema : these variables, and perhaps others of one state; by default these.
+        """
         n_vars, edges = len(self.threshold), self.edges()
         weight = np.concatenate([self.threshold, self.weight[tuple(edges.T)]])
-        return markov_network(self.schema or n_vars, build_pair_features(n_vars, edges), weight)
+        features = build_pair_features(n_vars, edges)
+        return markov_network(schema or self.schema or n_vars, features, weight)
 
     def edges_frame(
         self, stability: "EdgeStability | None" = None, coding: str = "0/1"
