@@ -94,9 +94,9 @@ def test_the_circuit_and_the_network_have_the_distribution_over_columns(tree):
     rows = every_row(tree.schema)
     expected = tree.log_likelihood(rows)
     np.testing.assert_allclose(log_value(circuit, rows), expected, atol=1e-12)
-    np.testing.assert_allclose(network.log_potential(rows), expected, atol=1e-12)
+    np.testing.assert_allclose(network.potential_of(rows), expected, atol=1e-12)
     if circuit.features is not None:
-        found = circuit.to_markov_network().log_potential(rows)
+        found = circuit.to_markov_network().potential_of(rows)
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
@@ -198,4 +198,4 @@ def test_from_the_command(tmp_path, monkeypatch):
         )
     assert "junction tree" in succeed("info t.npz").stdout
     assert describe(tree)["n_parameters"] == len(tree.log_prob)
-    refuse("convert t.npz t.bn", "holds a Bayesian network, not a junction tree")
+    refuse("convert t.npz t.dn", "holds a dependency network, not a junction tree")

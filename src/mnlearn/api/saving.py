@@ -33,11 +33,18 @@ def save_own(
     """
     save_model(compile_for(model, path), path)
     lost = _lost_states(model, path)
-    if lost is None and of_names and model.schema.is_named and form_of(path) in _NUMBERED:
-        name = model.schema.names[0]
-        lost = f"{path}: keeps no names, {name!r} is V0; .npz, .ac and .bif keep them."
+    if lost is None and of_names and form_of(path) in _NUMBERED:
+        lost = _lost_names(model, path)
     if lost is not None:
         tell(lost)
+
+
+def _lost_names(model: Model, path: Path | str) -> str | None:
+    """Return what to know of a file that has numbers in the place of names; None if nothing."""
+    for v, name in enumerate(model.schema.names):
+        if name != f"V{v}":
+            return f"{path}: keeps no names, {name!r} is V{v}; .npz, .ac and .bif keep them."
+    return None
 
 
 def _lost_states(model: Model, path: Path | str) -> str | None:

@@ -41,5 +41,5 @@ class JunctionTree(SearchSettings, Learner):
             split=("treewidth", "search", "subset_size"),
         ),
     )
-    formats = suffixes.CIRCUIT_OF_FEATURES
+    formats = suffixes.CIRCUIT_OF_CPDS
     criterion = "ll"

@@ -9,8 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.models.bayesian_network import BayesianNetwork, network_of_tables
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.circuit_nodes import PRODUCT, SUM, CircuitNodes
+from mnlearn.models.cpd_tables import CpdTable
 from mnlearn.models.features import features_of
 from mnlearn.models.fields import check_spans, set_array, set_schema
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
@@ -175,6 +177,25 @@ class JunctionTree(Model):
         It has a feature for each cell of a table, with the log-probability of the cell as weight.
         """
         return markov_network(self.schema, features_of(_conjunctions(self)), self.log_prob)
+
+    def to_bayesian_network(self) -> BayesianNetwork:
+        """Return the same distribution as a Bayesian network of tables.
+
+        The parents of a new variable of a clique are the separator and the new variables before it.
+        """
+        tables: dict[int, CpdTable] = {}
+        for c in range(self.n_cliques):
+            clique, parents = self.clique(c), self.separator(c)
+            new = [v for v in clique if v not in parents]
+            whole = np.exp(self.table(c)).transpose([clique.index(v) for v in (*parents, *new)])
+            for v in new:
+                own = whole.sum(axis=tuple(range(len(parents) + 1, whole.ndim)))
+                total = own.sum(axis=-1, keepdims=True)
+                # Where the parents are impossible, any distribution will do.
+                given = np.full(own.shape, 1.0 / own.shape[-1])
+                tables[v] = CpdTable(parents, np.divide(own, total, out=given, where=total > 0))
+                parents = (*parents, v)
+        return network_of_tables(self.schema, tables)
 
     def describe(self) -> dict[str, Any]:
         """Return what the model is: variables, cliques, treewidth, cells of all tables."""

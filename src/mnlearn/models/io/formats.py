@@ -109,8 +109,8 @@ def save_model(model: Model, path: Path | str) -> None:
     """Write a model; the suffix names the format. Equal models are written to equal bytes.
 
     Only `.npz` keeps all of the model. A circuit whose parameters are weights of features, or
-    parameters of CPDs, may also be written as its Markov network or its Bayesian network, and a
-    Bayesian network as a Markov network.
+    parameters of CPDs, may also be written as its Markov network or its Bayesian network. So may a
+    junction tree as either of them, and a Bayesian network as a Markov network.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def _as_kind(model: Model, kind: type[Model], path: Path | str) -> Model:
     if kind is ArithmeticCircuit and model.is_exact:
         converted = model.to_circuit()
         return converted
-    if kind is BayesianNetwork and isinstance(model, ArithmeticCircuit):
+    if kind is BayesianNetwork and isinstance(model, ArithmeticCircuit | JunctionTree):
         return model.to_bayesian_network()
     suffix = form_of(path)
     raise InputError(f"{path}: a {suffix} file holds {kind.title}, not {model.title}.")
