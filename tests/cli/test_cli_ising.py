@@ -325,9 +325,9 @@ def test_ising_refuses_variables_of_several_values():
 
 def test_ising_notes_how_the_data_were_read():
     Path("sex.csv").write_text("a,sex,age\n" + "1,m,1\n0,f,2\n1,f,3\n0,m,4\n" * 9, encoding="utf-8")
-    succeed("ising sex.csv --ones sex=f --leave-out age --bootstraps 0 --out net")
+    succeed("ising sex.csv --states sex=m,f --leave-out age --bootstraps 0 --out net")
     settings = json.loads(Path("net/summary.json").read_text(encoding="utf-8"))["settings"]
-    assert settings["ones"] == ["sex=f"]
+    assert settings["states"] == {"sex": ["m", "f"]}
     assert settings["leave_out"] == ["age"]
 
 
@@ -378,7 +378,7 @@ def test_a_run_that_fails_leaves_the_folder_as_it_was(monkeypatch):
     def fail(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("mnlearn.models.io.codes.write_coded", fail)
+    monkeypatch.setattr("mnlearn.models.io.native.write_npz", fail)
     again = CliRunner().invoke(
         main, ["ising", "named.csv", "--out", "net", "--bootstraps", "0", "--coding", "-1/1"]
     )

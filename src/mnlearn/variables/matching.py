@@ -185,7 +185,7 @@ def text_of_number(number: float) -> str:
 
 def truth_of(value: Any) -> bool | None:
     """Return what a value says of yes or no; None if it says something else."""
-    number = None if isinstance(value, str) else number_of(value)
+    number = number_of(value)
     word = str(value).strip().casefold() if number is None else text_of_number(number)
     if word in YES_WORDS:
         return True
