@@ -43,7 +43,6 @@ def test_junction_trees():
     sizes = np.diff(tree.clique_start)
     assert tree.describe() == {
         "n_vars": 5,
-        "n_groups": 0,
         "n_cliques": len(sizes),
         "treewidth": max(sizes) - 1,
         "n_parameters": sum(2 ** int(size) for size in sizes),
@@ -93,4 +92,4 @@ def test_variables_of_features_have_to_exist(v):
     assert markov_network(2, features_of([[(0, 1)], [(1, 1)]]), [1.0, 2.0]).n_vars == 2
     with pytest.raises(InputError) as caught:
         markov_network(2, features_of([[(0, 1)], [(v, 1)]]), [1.0, 2.0])
-    assert str(caught.value) == "features: expected variables 0 to 1."
+    assert str(caught.value) == "features: expected columns 0 to 1."

@@ -64,7 +64,7 @@ def test_weights_of_equal_features_add_up():
     )
     assert len(network.features) == 1
     assert network.weight.tolist() == [3.0]
-    with pytest.raises(InputError, match="variables 0 to 1"):
+    with pytest.raises(InputError, match="columns 0 to 1"):
         markov_network(2, features_of([[(2, 1)]]), [1.0])
 
 

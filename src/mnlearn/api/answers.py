@@ -31,7 +31,6 @@ from mnlearn.inference.sampling import sample_rows
 from mnlearn.learning.weights.arrangement import learn_weights
 from mnlearn.learning.weights.descent import Penalty
 from mnlearn.learning.weights.fit import MAX_ITERATIONS
-from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.markov_network import MarkovNetwork
@@ -166,7 +165,7 @@ def interactions(model: Model, one: Any, other: Any) -> "pd.DataFrame":
 def features_frame(model: Model) -> "pd.DataFrame":
     """Answer `Questions.features_frame`."""
     network = model.graph()
-    if isinstance(network, BayesianNetwork):
+    if network.is_directed and network.has_joint:
         network = network.to_markov_network()
     if len(network.features) or network.has_joint:
         return graphs.features_frame(network)

@@ -20,7 +20,6 @@ _REFUSED: "WeakKeyDictionary[Any, str]" = WeakKeyDictionary()
 
 def exact_model(model: Model) -> ArithmeticCircuit | HiddenTree:
     """Return what sums variables out of a model exactly: a hidden tree, else a circuit."""
-    # Its circuit has many times as many edges as the tree has probabilities.
     return model if isinstance(model, HiddenTree) else exact_circuit(model)
 
 

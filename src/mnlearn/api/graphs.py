@@ -22,7 +22,7 @@ def to_networkx(network: Graph) -> "nx.Graph | nx.DiGraph":
     import networkx as nx
 
     schema = network.schema
-    graph = nx.Graph() if isinstance(network, MarkovNetwork) else nx.DiGraph()
+    graph = nx.DiGraph() if network.is_directed else nx.Graph()
     nodes: Any = schema.names if schema.is_named else range(len(schema))
     graph.add_nodes_from(nodes)
     for (u, v), weight in sorted(edge_weights(network).items()):
@@ -46,7 +46,7 @@ def edges_frame(network: Graph) -> "pd.DataFrame":
     }
     name, count = (
         ("n_features", _features_by_pair(network))
-        if isinstance(network, MarkovNetwork)
+        if not network.is_directed
         else ("n_uses", network.edges())
     )
     columns[name] = np.array([count[u, v] for u, v in pairs[order].tolist()], int)
@@ -75,7 +75,7 @@ def interactions(network: Graph, one: int, other: int) -> "pd.DataFrame":
     return pd.DataFrame(table, rows, columns)
 
 
-def features_frame(network: MarkovNetwork | DependencyNetwork) -> "pd.DataFrame":
+def features_frame(network: Graph) -> "pd.DataFrame":
     """Return the features, strongest first; see `Questions.features_frame`."""
     import pandas as pd
 
@@ -87,7 +87,7 @@ def features_frame(network: MarkovNetwork | DependencyNetwork) -> "pd.DataFrame"
         "weight": network.weight[order],
         "length": [len({schema.variable_of[c] for c, _ in own}) for own in literals],
     }
-    if isinstance(network, DependencyNetwork):
+    if network.is_directed:
         columns["target"] = [schema.names[v] for v in network.target[order].tolist()]
     return pd.DataFrame(columns)
 

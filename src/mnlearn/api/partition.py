@@ -4,14 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mnlearn.api.circuits import exact_circuit
+from mnlearn.api.circuits import exact_model
 from mnlearn.api.settings import annealing_of, check_read, settings_of
 from mnlearn.inference.annealing import estimate_log_partition
-from mnlearn.inference.circuits import exact
+from mnlearn.inference.exact import log_partition
 from mnlearn.inference.settings import ANNEALED, PARTITION_METHODS
 from mnlearn.inference.variational import bethe_log_partition, bound_log_partition
-from mnlearn.models.hidden_tree import HiddenTree
-from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream_seed
 
@@ -51,16 +49,13 @@ def partition_of(
         expected = ", ".join(PARTITION_METHODS)
         raise InputError(f"inference: expected one of {expected}, got {inference!r}.")
     check_read(inference, settings)
-    network = model
-    if isinstance(network, HiddenTree):
-        return Partition(0.0)
-    if inference == "exact" or not isinstance(network, MarkovNetwork):
-        return Partition(exact.log_partition(exact_circuit(model)))
+    if inference == "exact" or model.is_exact or model.is_directed:
+        return Partition(log_partition(exact_model(model)))
     if inference == ANNEALED:
         annealing = annealing_of(settings)
         return Partition(
-            *estimate_log_partition(network, annealing, stream_seed(seed, "ais"), threads)
+            *estimate_log_partition(model, annealing, stream_seed(seed, "ais"), threads)
         )
     approximate = bethe_log_partition if inference == "bp" else bound_log_partition
-    value, converged = approximate(network, settings_of(inference, settings))
+    value, converged = approximate(model, settings_of(inference, settings))
     return Partition(value, converged=converged)

@@ -1,5 +1,7 @@
 """Exact inference in models that sum variables out: circuits, and trees of hidden variables."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,36 +14,38 @@ from mnlearn.models.model import Model
 Rows = NDArray[np.uint8]
 Values = NDArray[np.float64]
 ExactForm = ArithmeticCircuit | HiddenTree
+# The circuit of a hidden tree has many times as many edges as the tree has probabilities.
+_MODULES: dict[type, Any] = {HiddenTree: hidden_trees, ArithmeticCircuit: circuits}
 
 
 def exact_form(model: Model) -> ExactForm:
-    """Return what answers for a model that `is_exact`: a hidden tree itself, else a circuit.
-
-    The circuit of a hidden tree has many times as many edges as the tree has probabilities.
-    """
-    if isinstance(model, HiddenTree):
-        return model
-    circuit: ArithmeticCircuit = model.to_circuit()
-    return circuit
+    """Return what answers for a model that `is_exact`: a hidden tree itself, else a circuit."""
+    form: ExactForm = model if type(model) in _MODULES else model.to_circuit()  # type: ignore[assignment]
+    return form
 
 
 def log_value(model: ExactForm, rows: Rows, threads: int = 1) -> Values:
     """Return the log-value of each row of evidence; see `circuits.exact.log_value`."""
-    if isinstance(model, HiddenTree):
-        return hidden_trees.log_value(model, rows, threads)
-    return circuits.log_value(model, rows, threads)
+    found: Values = _MODULES[type(model)].log_value(model, rows, threads)
+    return found
 
 
 def log_partition(model: ExactForm) -> float:
     """Return log Z in nats, which is 0 for a hidden tree."""
-    return 0.0 if isinstance(model, HiddenTree) else circuits.log_partition(model)
+    found: float = _MODULES[type(model)].log_partition(model)
+    return found
 
 
 def conditionals(model: ExactForm, rows: Rows, threads: int = 1) -> tuple[Values, Values]:
     """Return the log-value of evidence and P(X_v = x | evidence); see `circuits.exact`."""
-    if isinstance(model, HiddenTree):
-        return hidden_trees.conditionals(model, rows, threads)
-    return circuits.conditionals(model, rows, threads)
+    found: tuple[Values, Values] = _MODULES[type(model)].conditionals(model, rows, threads)
+    return found
+
+
+def draw(model: ExactForm, n_rows: int, seed: int, threads: int = 1) -> Rows:
+    """Return independent examples; see `circuits.exact.draw`."""
+    drawn: Rows = _MODULES[type(model)].draw(model, n_rows, seed, threads)
+    return drawn
 
 
 def marginals(model: ExactForm, rows: Rows, threads: int = 1) -> Values:

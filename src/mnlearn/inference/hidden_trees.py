@@ -245,6 +245,11 @@ def marginals(tree: HiddenTree, rows: NDArray[np.uint8], threads: int = 1) -> ND
     return np.asarray(p[:, :, 1] / p.sum(axis=2))
 
 
+def log_partition(_tree: HiddenTree) -> float:
+    """Return log Z, which is 0."""
+    return 0.0
+
+
 def log_conditionals(
     tree: HiddenTree, rows: NDArray[np.uint8], threads: int = 1
 ) -> NDArray[np.float64]:
@@ -324,7 +329,7 @@ def _run(
     return out
 
 
-def draw(tree: HiddenTree, n_rows: int, seed: int) -> NDArray[np.uint8]:
+def draw(tree: HiddenTree, n_rows: int, seed: int, _threads: int = 1) -> NDArray[np.uint8]:
     """Return independent examples; example i depends on the seed and on i.
 
     Returns

@@ -3,15 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.inference import hidden_trees
-from mnlearn.inference.circuits.exact import draw
+from mnlearn.inference.exact import draw, exact_form
 from mnlearn.inference.marginals import MAX_ENUMERATED, conditional_log_likelihood
 from mnlearn.inference.state_columns import arity_of, log2_joint_states
 from mnlearn.inference.terms import Query, query_of, terms_of
 from mnlearn.kernels.sampling.blocks import advance_block_states
 from mnlearn.kernels.sampling.gibbs import advance_states
 from mnlearn.models.bayesian_network import BayesianNetwork
-from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
 from mnlearn.runtime.threads import map_ranges
@@ -112,15 +110,13 @@ def sample_rows(
     -------
     ndarray of uint8, shape (n_rows, n_columns)
     """
-    if isinstance(model, HiddenTree):
-        return hidden_trees.draw(model, n_rows, seed)
     if model.is_exact:
-        return draw(model.to_circuit(), n_rows, seed, threads)
+        return draw(exact_form(model), n_rows, seed, threads)
     if isinstance(model, BayesianNetwork):
         return model.draw(n_rows, seed, threads)
     terms = terms_of(model)
     every = np.arange(model.n_vars)
-    if isinstance(model, MarkovNetwork) and is_enumerable(model):
+    if model.has_joint and is_enumerable(model):
         rows = _all_rows(model.schema.start)
         log_p = conditional_log_likelihood(terms, rows, every, threads)
         p = np.exp(log_p)
@@ -149,15 +145,12 @@ def describe_barriers(model: Model, method: str) -> str | None:
 
     None if there are no such states, or for another method of inference.
     """
-    if method != "gibbs":
+    if method != "gibbs" or model.is_exact or not model.has_joint:
         return None
-    if isinstance(model, BayesianNetwork):
-        model = model.to_markov_network()
-    if not isinstance(model, MarkovNetwork):
-        return None
-    of_column = model.schema.variable_of
-    for f in np.flatnonzero(np.isinf(model.weight)).tolist():
-        if len({of_column[c] for c, _ in model.features.literals(f)}) > 1:
+    network: MarkovNetwork = model.to_markov_network()
+    of_column = network.schema.variable_of
+    for f in np.flatnonzero(np.isinf(network.weight)).tolist():
+        if len({of_column[c] for c, _ in network.features.literals(f)}) > 1:
             return (
                 "inference gibbs: the model gives states probability 0. Chains that change one "
                 "variable at a time may not get around them; exact inference does."

@@ -67,6 +67,7 @@ class BayesianNetwork(Model):
     is_directed: ClassVar[bool] = True
     shown: ClassVar[tuple[str, ...]] = ("n_leaves", "n_edges")
     has_exact_likelihood: ClassVar[bool] = True
+    has_own_likelihood: ClassVar[bool] = True
 
     trees: Trees
     order: NDArray[np.int64]

@@ -9,10 +9,10 @@ import numpy as np
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.dependency_network import DependencyNetwork, Trees
 from mnlearn.models.interactions import Table, centre, joined_pairs, pair_tables, size
-from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.variables.schema import Schema
 
-Graph = MarkovNetwork | DependencyNetwork | BayesianNetwork
+# A Markov network, a dependency network or a Bayesian network; see `Model.graph`.
+Graph = Any
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,12 @@ def edge_weights(network: Graph) -> dict[tuple[int, int], float]:
         much the log odds of the child's conditional distribution grow if the parent changes from
         its first to its second state. For a logistic regression it is the coefficient.
     """
-    if isinstance(network, MarkovNetwork):
-        return network.edges()
+    if not network.is_directed:
+        weight: dict[tuple[int, int], float] = network.edges()
+        return weight
     if not network.schema.is_binary:
         return {edge: size(table) for edge, table in _conditional_tables(network).items()}
-    if isinstance(network, BayesianNetwork):
+    if network.has_joint:
         return {(u, v): _log_odds_ratio(network, u, v) for u, v in network.edges()}
     # The log odds that hold where the parent is 0, and where it is 1; other parts cancel out.
     sides = {edge: [0.0, 0.0] for edge in network.edges()}
@@ -74,16 +75,14 @@ def interaction_tables(network: Graph) -> dict[tuple[int, int], Table]:
 
     Its rows are the states of the first variable, its columns those of the second.
     """
-    if isinstance(network, MarkovNetwork):
+    if not network.is_directed:
         tables = pair_tables(network.schema, network.features, network.weight)
     else:
         tables = _conditional_tables(network)
     return {edge: centre(table) for edge, table in tables.items()}
 
 
-def _conditional_tables(
-    network: DependencyNetwork | BayesianNetwork,
-) -> dict[tuple[int, int], Table]:
+def _conditional_tables(network: Graph) -> dict[tuple[int, int], Table]:
     """Return the log-probabilities of the states of each child given those of one parent.
 
     All other parents are in their first states. What depends on one of both only is not complete.
@@ -91,13 +90,13 @@ def _conditional_tables(
     schema, trees = network.schema, network.trees
     out = {(u, v): np.zeros((schema.arity[u], schema.arity[v])) for u, v in network.edges()}
     for (parent, v), table in out.items():
-        if isinstance(network, BayesianNetwork):
+        if network.has_joint:
             table += network.log_given(v, {parent: np.arange(len(table))})
             continue
         for state in range(len(table)):
             leaf = _leaf_given(trees, schema, v, (parent, state))
             table[state] += trees.log_prob[leaf, : schema.arity[v]]
-    if not isinstance(network, DependencyNetwork):
+    if network.has_joint:
         return out
     for f, (u, v), table in joined_pairs(schema, network.features, network.weight):
         target = int(network.target[f])

@@ -56,6 +56,7 @@ class FeatureTree(Model):
     title: ClassVar[str] = "a feature tree"
     is_exact: ClassVar[bool] = True
     has_exact_likelihood: ClassVar[bool] = True
+    has_own_likelihood: ClassVar[bool] = True
     shown: ClassVar[tuple[str, ...]] = ("n_leaves",)
 
     schema: Schema
@@ -111,7 +112,7 @@ class FeatureTree(Model):
         below: list[int] = self.child[self.child_start[a] : self.child_start[a + 1]].tolist()
         return below
 
-    def log_likelihood(self, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
+    def log_likelihood(self, rows: NDArray[np.uint8], _threads: int = 1) -> NDArray[np.float64]:
         """Return log P(row) of each row in nats, shape (n_rows,).
 
         rows : uint8, shape (n_rows, n_columns). A row that gives a variable none of its states,

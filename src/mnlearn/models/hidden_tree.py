@@ -156,6 +156,10 @@ class HiddenTree(Model):
         emission = emission_of(leaf, self.schema)
         return HiddenTree(self.parent, transition, emission, self.schema)
 
+    def is_deterministic(self) -> bool:
+        """Return that hidden variables are maximised too."""
+        return False
+
     def to_markov_network(self) -> Any:
         """Refuse: a tree of hidden variables has no features."""
         raise InputError(

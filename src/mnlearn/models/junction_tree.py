@@ -59,6 +59,7 @@ class JunctionTree(Model):
     title: ClassVar[str] = "a junction tree"
     is_exact: ClassVar[bool] = True
     has_exact_likelihood: ClassVar[bool] = True
+    has_own_likelihood: ClassVar[bool] = True
     shown: ClassVar[tuple[str, ...]] = ("n_cliques",)
 
     schema: Schema
@@ -116,7 +117,7 @@ class JunctionTree(Model):
         first, last = self.table_start[c], self.table_start[c + 1]
         return self.log_prob[first:last].reshape(self.shape(c))
 
-    def log_likelihood(self, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
+    def log_likelihood(self, rows: NDArray[np.uint8], _threads: int = 1) -> NDArray[np.float64]:
         """Return log P(row) of each row.
 
         Parameters

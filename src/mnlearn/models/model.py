@@ -25,6 +25,8 @@ class Model(Questions):
         Whether the model sums variables out exactly, in time that is linear in its size.
     has_exact_likelihood : bool
         Whether the log-likelihood is exact and cheap for every model of the kind.
+    has_own_likelihood : bool
+        Whether the model computes the log-likelihood of complete rows itself, by `log_likelihood`.
     is_directed : bool
         Whether the edges of its graph lead from a parent to a child.
     schema : Schema
@@ -36,6 +38,7 @@ class Model(Questions):
     has_joint: ClassVar[bool] = True
     is_exact: ClassVar[bool] = False
     has_exact_likelihood: ClassVar[bool] = False
+    has_own_likelihood: ClassVar[bool] = False
     is_directed: ClassVar[bool] = False
     # The sizes in the representation, which are attributes or sizes of `describe`.
     shown: ClassVar[tuple[str, ...]] = ()
@@ -99,6 +102,17 @@ class Model(Questions):
     def size(self) -> dict[str, float]:
         """Return the number of features or parameters that count, and the mean length if known."""
         return {"n_features": self.n_parameters}
+
+    def is_deterministic(self) -> bool:
+        """Tell whether the most probable state is exact, because no hidden variable is maximised.
+
+        That is a question to models that are exact.
+        """
+        return True
+
+    def log_likelihood(self, rows: NDArray[np.uint8], threads: int = 1, /) -> NDArray[np.float64]:
+        """Return the log-probability of rows of columns, for a model that `has_own_likelihood`."""
+        raise NotImplementedError
 
     def with_parameters(self, weight: NDArray[np.float64]) -> Any:
         """Return a model that `is_exact` with the parameters of its circuit, as logarithms."""

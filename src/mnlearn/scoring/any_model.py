@@ -28,9 +28,7 @@ from mnlearn.inference.variational import bethe_log_partition, bound_log_partiti
 from mnlearn.kernels.likelihood.stored_columns import sum_log_probabilities
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.feature_tree import FeatureTree
 from mnlearn.models.hidden_tree import HiddenTree
-from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
@@ -75,7 +73,7 @@ def _log_pseudo_likelihood(model: Model, data: Dataset, threads: int) -> NDArray
     """
     if isinstance(model, HiddenTree):
         return np.asarray(log_conditionals(model, data.rows, threads).sum(axis=1))
-    if isinstance(model, FeatureTree | JunctionTree):
+    if model.has_own_likelihood and model.is_exact:
         return _by_flips(model, data)
     if isinstance(model, ArithmeticCircuit) and model.features is None:
         return _by_derivatives(model, data, threads)
@@ -113,7 +111,7 @@ def _own_conditionals(network: BayesianNetwork, data: Dataset, threads: int) -> 
     return per_row
 
 
-def _by_flips(tree: FeatureTree | JunctionTree, data: Dataset) -> NDArray[np.float64]:
+def _by_flips(tree: Model, data: Dataset) -> NDArray[np.float64]:
     """Evaluate each row once for each variable and each of its other states.
 
     A row takes the nodes that it satisfies, and the circuit would take all nodes.
@@ -231,12 +229,10 @@ def ll(model: Model, data: Dataset, threads: int = 1) -> Score:
         The model has no joint distribution, or its circuit would be too large.
     """
     check_variables(model, data)
-    if isinstance(model, FeatureTree | JunctionTree):
-        return score_of(model.log_likelihood(data.rows), data)
-    if isinstance(model, BayesianNetwork):
+    if model.has_own_likelihood:
         return score_of(model.log_likelihood(data.rows, threads), data)
     _refuse_without_joint(model, "ll")
-    if isinstance(model, MarkovNetwork) and is_enumerable(model):
+    if not model.is_exact and is_enumerable(model):
         every = np.arange(data.n_vars)
         per_row = conditional_log_likelihood(terms_of(model), data.rows, every, threads)
         return score_of(per_row, data)

@@ -8,7 +8,6 @@ from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.edge_weights import weighted_graph_of
-from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.io import bif, uai
 from mnlearn.models.io.graphs import write_edges, write_graphml
 from mnlearn.models.io.libra import (
@@ -173,10 +172,7 @@ def _listed(forms: Iterable[str]) -> str:
 def describe(model: Model) -> dict[str, Any]:
     """Return the kind of a model, its sizes, and which queries it answers exactly if not all."""
     record = {"kind": model.title.split(" ", 1)[1], **model.describe()}
-    if isinstance(model, MarkovNetwork | DependencyNetwork):
-        record["n_edges"] = len(model.edges())
-    hidden = isinstance(model, ArithmeticCircuit) and not model.is_deterministic()
-    if hidden or isinstance(model, HiddenTree):
+    if not model.is_deterministic():
         record |= {
             "exact": "log-likelihood, marginals given evidence, samples",
             "not_exact": "most probable state (hidden variables are maximised too)",

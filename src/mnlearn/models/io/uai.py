@@ -131,7 +131,7 @@ def write_uai(model: MarkovNetwork | BayesianNetwork | JunctionTree, path: Path 
         raise InputError(f"{path}: expected tables with at most {MAX_CELLS:,} cells in all.")
     if not all(np.isfinite(factor.table).all() for factor in factors):
         raise InputError(f"{path}: a weight is too large to write as a number.")
-    kind = "BAYES" if isinstance(model, BayesianNetwork) else "MARKOV"
+    kind = "BAYES" if model.is_directed else "MARKOV"
     arity = model.schema.arity.tolist()
     lines = [kind, str(len(arity)), " ".join(map(str, arity)), str(len(factors))]
     lines += [" ".join(map(str, (len(one.scope), *one.scope))) for one in factors]
