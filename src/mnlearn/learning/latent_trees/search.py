@@ -67,8 +67,7 @@ def learn_latent_tree(
     Raises
     ------
     InputError
-        There is only one variable; the numbers of states differ; or the weights sum to less than 2
-        (1 if all rows are equal).
+        See `_check_data`.
 
     Notes
     -----
@@ -86,13 +85,11 @@ def learn_latent_tree(
        Sections 5 and 5.4.
     """
     _check_data(data)
-    n_states = int(data.schema.arity[0])
     # As much for each cell of a table as where there are two states.
-    tables = pair_tables(data, pseudocount * n_states**2 / 4.0)
+    tables = pair_tables(data, pseudocount * int(data.schema.arity[0]) ** 2 / 4.0)
     pairs, parent = tables.all(), tables.tree()
-    tree = run_em(
-        _observed_tree(parent, pairs), data, pseudocount, n_iterations=1, tolerance=tolerance
-    )
+    start = _observed_tree(parent, pairs)
+    tree = run_em(start, data, pseudocount, n_iterations=1, tolerance=tolerance)
     search = _Search(tree, data, pseudocount, n_iterations=trial_iterations, tolerance=tolerance)
     _regroup(search, _Grouping(pairs, GROUPINGS[grouping]))
     hidden = [v for v in sorted(search.tree.neighbours()) if v >= data.n_vars]
@@ -113,6 +110,10 @@ def _observed_tree(parent: NDArray[np.int64], pairs: NDArray[np.float64]) -> Lat
 
 
 def _check_data(data: Dataset) -> None:
+    """Refuse one variable, differing numbers of states, and weights that sum to less than 2.
+
+    If all rows are equal, weights that sum to 1 will do.
+    """
     if data.n_vars < 2:
         raise InputError(f"latent tree: expected at least 2 variables, got {data.n_vars}.")
     if data.schema.arity.min() < data.schema.arity.max():
