@@ -8,6 +8,7 @@ from sklearn.model_selection import cross_val_score
 import mnlearn as mn
 from made_data import examples, write
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import numbered_schema
 
 RATINGS = pd.DataFrame(
     {"mood": [5, None, 1, 4], "sex": ["f", "m", "m", "f"]}, index=list("pqrs")
@@ -105,3 +106,15 @@ def test_data_of_a_model_get_its_states(tmp_path):
         data = mn.read_data(source, model=model)
         assert data.schema == model.schema
         assert examples(data).tolist() == [[0, 0, 1, 1], [1, 0, 0, 0]]
+
+
+def test_a_schema_file_of_libra_says_the_states_of_columns_without_names(tmp_path):
+    (tmp_path / "a.data").write_text("0,2,0\n1,0,0\n1,1,0\n")
+    (tmp_path / "a.schema").write_text("2,5,1\n")
+    data = mn.read_data(tmp_path / "a.data", states=tmp_path / "a.schema")
+    assert data.schema == numbered_schema([2, 5, 1])
+    assert data.schema.values(data.rows)[data.row_of].tolist() == [[0, 2, 0], [1, 0, 0], [1, 1, 0]]
+    for text in ("2,0,1\n", "2,,1\n", "2,x,1", ""):
+        (tmp_path / "a.schema").write_text(text)
+        with pytest.raises(InputError, match=r"a\.schema, line 1: expected the numbers of states"):
+            mn.read_data(tmp_path / "a.data", states=tmp_path / "a.schema")

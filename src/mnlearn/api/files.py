@@ -75,7 +75,7 @@ def save(model: Any, path: Path | str) -> None:
 def read_data(
     source: Any,
     *,
-    states: Mapping[str, Sequence[Any]] | None = None,
+    states: Mapping[str, Sequence[Any]] | str | Path | None = None,
     cut: Any = None,
     leave_out: str | Sequence[str] = (),
     keep: str | Sequence[str] = (),
@@ -97,8 +97,9 @@ def read_data(
         A file: text (`.csv`, `.tsv`, `.data`, `.txt`, also with `.gz` or `.xz`), `.npz`,
         `.parquet`, `.feather`, `.sav`, `.dta` or `.xlsx`; or a table of pandas, Polars or Arrow, or
         a matrix.
-    states : mapping of str to sequence, optional
-        All states of columns, in their order: {"sex": ["f", "m"]}.
+    states : mapping of str to sequence, or path-like, optional
+        All states of columns, in their order: {"sex": ["f", "m"]}; or a `.schema` file of Libra for
+        columns without names.
     cut : mapping of str to sequence of float or "median", optional
         Where numbers are cut into intervals, which are then the states: {"age": [30, 50]}. What has
         no column, such as `cut="median"` or `cut=4`, cuts all columns of more than two numbers.

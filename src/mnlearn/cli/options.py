@@ -109,8 +109,9 @@ _READING_OPTIONS = (
     click.option(
         "--states",
         multiple=True,
-        metavar="COLUMN=STATE,...",
-        help="All states of a column, in their order: sex=f,m. Several times.",
+        metavar="COLUMN=STATE,...|FILE",
+        help="All states of a column, in their order: sex=f,m. Several times. Or a .schema file of "
+        "Libra for columns without names.",
     ),
     click.option(
         "--cut",

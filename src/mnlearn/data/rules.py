@@ -4,10 +4,13 @@ import json
 import shlex
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_text
 from mnlearn.variables.matching import number_of
+from mnlearn.variables.schema import NO_STATE
 
 # What a person can say, as arguments.
 _TEXTS = ("leave_out", "keep", "na")
@@ -107,8 +110,8 @@ def _states_of(given: Any, form: str) -> dict[str, tuple[Hashable, ...]]:
     if isinstance(given, Mapping):
         pairs = list(given.items())
     else:
-        texts = [given] if isinstance(given, str) else given
-        pairs = [_divide(text, form) for text in texts]
+        texts = [given] if isinstance(given, str | Path) else given
+        pairs = [pair for text in texts for pair in _pairs_of(str(text), form)]
     out: dict[str, tuple[Hashable, ...]] = {}
     for name, states in pairs:
         where = f"{_named('states', form)}, column {name!r}"
@@ -120,9 +123,20 @@ def _states_of(given: Any, form: str) -> dict[str, tuple[Hashable, ...]]:
     return out
 
 
-def _divide(text: Any, form: str) -> tuple[str, list[str]]:
+def _pairs_of(text: str, form: str) -> list[tuple[str, list[str]]]:
+    """Return columns and states of a text such as `sex=f,m`, or of a `.schema` file of Libra."""
+    if not text.endswith(".schema") or "=" in text:
+        return [_divide(text, form)]
+    sizes = read_text(text).strip().rstrip(",").split(",")
+    if not all(size.strip().isdecimal() and 1 <= int(size) < NO_STATE for size in sizes):
+        raise InputError(f"{text}, line 1: expected the numbers of states, such as 2,3,2.")
+    # Columns without names are called by their numbers.
+    return [(str(c), [str(s) for s in range(int(k))]) for c, k in enumerate(sizes, start=1)]
+
+
+def _divide(text: str, form: str) -> tuple[str, list[str]]:
     """Return the column and the states of a text such as `sex=f,m`."""
-    column, equals, values = str(text).rpartition("=")
+    column, equals, values = text.rpartition("=")
     if not equals or not column or not values:
         expected = 'expected a column and its states, such as "sex=f,m"'
         raise InputError(f"{_named('states', form)}: {expected}, got {text!r}.")
