@@ -177,7 +177,7 @@ def test_score_of_impossible_data_is_json():
             for name, fault in (
                 ("flat", "expected lists of variables, at least one in each, got [1, 2]"),
                 ("string", "expected lists of variables, at least one in each, got 'ab'"),
-                ("letters", "there is no variable 'a'; expected one of V0, V1, V2, V3, V4, V5"),
+                ("letters", "there is no variable 'a'; the first names are 'V0', 'V1'"),
                 ("object", "expected lists of variables, at least one in each, got {}"),
                 ("nothing", "expected lists of variables, at least one in each, got []"),
                 ("halves", "expected a name or a number from 0 to 5, got 1.5"),

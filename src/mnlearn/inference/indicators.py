@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.kernels.sampling.blocks import Blocks
-from mnlearn.models.features import FeatureSet, feature_set
+from mnlearn.models.features import FeatureSet, feature_set, with_least_literals
 
 # A variable, and some of its states.
 StateSet = tuple[int, tuple[int, ...]]
@@ -107,57 +107,26 @@ def over_indicators(
     indicators : Indicators
     """
     width = np.diff(start)
-    possible = np.ones(len(features), bool)
     if not (width > 1).any():
-        return features, possible, Indicators(start)
-    variable = np.repeat(np.arange(len(width)), width)[features.var]
-    order = np.lexsort((features.var, variable, features.owner))
-    owner, variable = features.owner[order], variable[order]
-    var, value = features.var[order].astype(np.int64), features.value[order]
-    new = np.ones(len(order), bool)
+        return features, np.ones(len(features), bool), Indicators(start)
+    least, possible = with_least_literals(features, start)
+    variable = np.repeat(np.arange(len(width)), width)[least.var]
+    owner, var, value = least.owner, least.var.astype(np.int64), least.value.copy()
+    new = np.ones(len(var), bool)
     new[1:] = (owner[1:] != owner[:-1]) | (variable[1:] != variable[:-1])
     first = np.flatnonzero(new)
-    last = np.append(first[1:], len(order))
-    known: dict[tuple, StateSet | tuple[int, int] | None] = {}
-    waiting: list[tuple[int, StateSet]] = []
-    for a, b in zip(first[last - first > 1], last[last - first > 1], strict=True):
+    last = np.append(first[1:], len(var))
+    # Only states that are excluded are still several.
+    several = (last - first > 1) & possible[owner[first]]
+    excluded: dict[int, StateSet] = {}
+    for a, b in zip(first[several].tolist(), last[several].tolist(), strict=True):
         v = int(variable[a])
-        literals = tuple(zip(var[a:b].tolist(), value[a:b].tolist(), strict=True))
-        if literals not in known:
-            known[literals] = _merged(literals, v, int(start[v]), int(width[v]))
-        found = known[literals]
-        if found is None:
-            possible[owner[a]] = False
-        elif isinstance(found[1], tuple):
-            waiting.append((a, found))
-        else:
-            var[a], value[a] = found
-    sets = tuple(sorted({own for _, own in waiting}))
+        excluded[a] = v, tuple((var[a:b] - start[v]).tolist())
+    sets = tuple(sorted(set(excluded.values())))
     number = {own: int(start[-1]) + s for s, own in enumerate(sets)}
-    for a, own in waiting:
+    for a, own in excluded.items():
         var[a], value[a] = number[own], 0
     kept = new & possible[owner]
     length = np.bincount(owner[kept], minlength=len(features))
     out = feature_set(np.concatenate([[0], np.cumsum(length)]), var[kept], value[kept])
     return out, possible, Indicators(start, sets)
-
-
-def _merged(
-    literals: tuple[tuple[int, int], ...], v: int, first: int, width: int
-) -> StateSet | tuple[int, int] | None:
-    """Return several literals on variable `v` as one: a literal on a column, or the set that they
-    exclude; None if they cannot hold together.
-
-    first, width : the first column of the variable, and how many it has.
-    """
-    ones = {c for c, x in literals if x}
-    zeros = {c for c, x in literals if not x}
-    if len(ones) > 1 or ones & zeros or (width > 1 and len(zeros) == width):
-        return None
-    if ones:
-        return ones.pop(), 1
-    if len(zeros) == width - 1 and width > 1:
-        return (set(range(first, first + width)) - zeros).pop(), 1
-    if len(zeros) == 1:
-        return zeros.pop(), 0
-    return v, tuple(sorted(c - first for c in zeros))
