@@ -60,6 +60,7 @@ SCORES = {
     "l1": [("gssl", "l1", "cmll", "cmll"), ("dtsl", "l1", "cmll", "table6")],
     "lem": [("lem", "lem_paper", "ll", "ll"), ("lem", "lem", "ll", "ll")],
     "ltm": [("acmn", "ltm", "ll", "ll")],
+    "tree_bag": [("discrete", "tree_bag", "ll", "ll")],
     "mixture": [("frontier", "mixture", "ll", "ll"), ("frontier", "acmn_mixture", "ll", "ll")],
     "lw": [
         ("dn2mn", "lw_tree", "pll", "table4_tree"),

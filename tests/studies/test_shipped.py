@@ -37,4 +37,4 @@ def test_papers_are_in_the_order_of_their_years():
     years = [study.content["reproduces"]["year"] for study in studies_of_papers().values()]
     assert len(years) == 5
     assert years == sorted(years)
-    assert list(shipped_studies())[5:] == ["dtsl_tuning", "frontier", "seeds"]
+    assert list(shipped_studies())[5:] == ["discrete", "dtsl_tuning", "frontier", "seeds"]

@@ -17,15 +17,15 @@ from mnlearn.drawing.style import name_missing_glyphs, render
 from mnlearn.learning.ising.network import IsingNetwork
 from mnlearn.learning.ising.stability import CaseDropping, Differences, EdgeStability
 from mnlearn.learning.ising.tables import case_drop_frame
+from mnlearn.variables.schema import binary_schema
 
 
 def network_of(names):
     n = len(names)
     weight = 1.0 - np.eye(n)
     zeros, never = np.zeros(n), np.zeros(n, bool)
-    return IsingNetwork(
-        weight, zeros, weight, zeros, zeros, never, never, zeros, names=tuple(names)
-    )
+    schema = binary_schema(names)
+    return IsingNetwork(weight, zeros, weight, zeros, zeros, never, never, zeros, schema)
 
 
 @pytest.mark.parametrize(("n", "length"), [(4, 1), (6, 40), (10, 75), (40, 75)])
