@@ -4,23 +4,14 @@ import itertools
 
 import numpy as np
 
+import state_oracles
 from mnlearn.data.dataset import merge_rows
 from mnlearn.models.dependency_network import LEAF, DependencyNetwork, Trees
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
-from mnlearn.variables.schema import Schema, Variable
+from state_oracles import changed, every_row, schema_of
 
 ARITIES = (2, 3, 1, 4, 3)
-
-
-def schema_of(arities=ARITIES):
-    """Variables V0, V1, ... with the states 0, 1, ..."""
-    return Schema(tuple(Variable(f"V{v}", tuple(range(k))) for v, k in enumerate(arities)))
-
-
-def every_row(schema):
-    """All rows that there can be."""
-    return schema.rows(np.array(list(itertools.product(*map(range, schema.arity.tolist())))))
 
 
 def random_rows(seed, schema, n=40):
@@ -113,11 +104,7 @@ def random_states_dependency_network(seed, arities=ARITIES, n_features=12):
 
 def log_potential(model, row):
     """The sum of the weights of the features that hold in a row."""
-    return sum(
-        w
-        for f, w in enumerate(model.weight)
-        if all(row[c] == x for c, x in model.features.literals(f))
-    )
+    return state_oracles.log_potential(model.features, model.weight, row)
 
 
 def joint(network):
@@ -125,12 +112,6 @@ def joint(network):
     energy = np.array([log_potential(network, row) for row in every_row(network.schema)])
     p = np.exp(energy - energy.max())
     return p / p.sum()
-
-
-def changed(schema, row, v, state):
-    values = schema.values(row[None])
-    values[0, v] = state
-    return schema.rows(values)[0]
 
 
 def log_conditional(model, row, v):

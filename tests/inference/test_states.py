@@ -6,13 +6,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import made_state_models as oracle
 from made_state_models import (
-    every_row,
     pairwise_tree,
     random_conjunction,
     random_rows,
     random_states_dependency_network,
     random_states_network,
-    schema_of,
 )
 from mnlearn.inference.annealing import Annealing, estimate_log_partition
 from mnlearn.inference.conditionals import log_conditionals
@@ -24,6 +22,7 @@ from mnlearn.inference.terms import terms_of
 from mnlearn.inference.variational import bethe_log_partition, bound_log_partition
 from mnlearn.models.features import features_of
 from mnlearn.runtime.errors import InputError
+from state_oracles import every_row, schema_of
 
 EXACT = Inference("exact")
 QUERIES = [[1], [0, 3], [2], [0, 1, 2, 3, 4], [1, 4]]
@@ -36,7 +35,7 @@ def log_partition(network):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_conjunctions_have_one_literal_for_each_variable(seed):
-    rng, schema = np.random.default_rng(seed), schema_of()
+    rng, schema = np.random.default_rng(seed), schema_of(oracle.ARITIES)
     features = features_of([random_conjunction(rng, schema) for _ in range(60)])
     rows = every_row(schema)
     found, possible, indicators = over_indicators(features, schema.start)
@@ -63,7 +62,7 @@ def test_conditionals_match_the_definition(make, seed):
 @pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.parametrize("seed", range(3))
 def test_exact_marginals(seed, query):
-    network, rows = random_states_network(seed), random_rows(seed, schema_of()).rows
+    network, rows = random_states_network(seed), random_rows(seed, schema_of(oracle.ARITIES)).rows
     found = conditional_marginals(terms_of(network), rows, np.array(query), EXACT, seed=0)
     expected = [oracle.conditional_marginals(network, row, query) for row in rows]
     assert_allclose(found.probability[found.row_of], expected, atol=1e-12)
@@ -220,3 +219,13 @@ def test_samples_have_one_state_for_each_variable(n_more):
     model = random_states_dependency_network(3)
     drawn = sample_rows(model, 50, 5, 1)
     assert (model.schema.values(drawn) < model.schema.arity).all()
+
+
+@pytest.mark.parametrize("method", ["exact", "gibbs", "mcsat", "bp", "meanfield"])
+def test_a_variable_of_one_state_is_in_it(method):
+    network = random_states_network(0)
+    data = random_rows(0, network.schema)
+    run = Inference(method, burn_in=1, samples=2)
+    for query in ([2], [2, 3]):
+        found = conditional_marginals(terms_of(network), data.rows, np.array(query), run, seed=0)
+        assert_array_equal(found.log_own(network.schema.values(data.rows)[:, query])[:, 0], 0.0)

@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import made_state_models as oracle
 from made_state_models import (
-    every_row,
     random_rows,
     random_states_dependency_network,
     random_states_network,
@@ -21,6 +20,7 @@ from mnlearn.methods.hclt import HCLT
 from mnlearn.methods.lem import LEM
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.scoring.any_model import approximate_ll, cll, cmll, ll, pll
+from state_oracles import every_row
 
 GROUPS = [[0, 3], [1, 2], [4]]
 EXACT = Inference("exact")
