@@ -132,7 +132,7 @@ def arrays_of(model):
 
 def assert_equal_models(a, b):
     assert type(a) is type(b)
-    assert (a.n_vars, a.names) == (b.n_vars, b.names)
+    assert a.schema == b.schema
     ours, theirs = arrays_of(a), arrays_of(b)
     for name, array in ours.items():
         assert array.dtype == theirs[name].dtype, name

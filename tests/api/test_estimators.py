@@ -86,7 +86,7 @@ def test_a_learner_learns_what_the_command_line_learns(name):
     assert mn.score(fitted, FRAME).metric == mn.score(fitted.model_, FRAME).metric
     assert fitted.criterion == mn.score(fitted, FRAME).metric
     assert fitted.feature_names_in_.tolist() == list(FRAME.columns)
-    assert fitted.model_.names == tuple(FRAME.columns)
+    assert fitted.model_.schema.names == tuple(FRAME.columns)
 
 
 @pytest.mark.parametrize("name", ["DTSL", "ChowLiu", "LW"])

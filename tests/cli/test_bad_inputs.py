@@ -206,7 +206,7 @@ def test_ising_takes_names_of_every_kind(names, request):
     assert matrix.columns.tolist() == names
     assert np.array_equal(matrix, matrix.T)
     assert pd.read_csv("net/thresholds.csv")["variable"].tolist() == names
-    assert load_model("net/model.npz").names == tuple(names)
+    assert load_model("net/model.npz").schema.names == tuple(names)
     with Path("net/weights.csv").open(encoding="utf-8", newline="") as file:
         header = next(csv.reader(file))
     assert header == ["" if "variable" in names else "variable", *names]

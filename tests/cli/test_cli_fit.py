@@ -37,7 +37,7 @@ def test_fit_takes_parameters_and_keeps_names():
     weak = succeed(f"{plain} b.npz --set sd=0.01")
     assert "sd=0.01" in weak.stderr
     a, b = load_model("a.npz"), load_model("b.npz")
-    assert a.names == tuple("abcdef")
+    assert a.schema.names == tuple("abcdef")
     assert np.abs(b.weight).max() < np.abs(a.weight).max()
 
 

@@ -42,7 +42,7 @@ def test_other_models_are_taken_as_markov_networks():
     succeed("weights c.bif named.csv --out w.npz")
     given, learned = load_model("c.bif"), load_model("w.npz")
     assert isinstance(learned, type(load_model("m.npz")))
-    assert learned.names == given.names
+    assert learned.schema == given.schema
     assert len(learned.features) == len(given.to_markov_network().features)
 
 

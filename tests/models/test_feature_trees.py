@@ -43,7 +43,7 @@ def test_names_stay_with_the_tree(tmp_path):
     tree = learn_feature_tree(data, LemSettings(delta=0.01))
     save_model(tree, tmp_path / "tree.npz")
     for same in (tree, merge_equal(tree), load_model(tmp_path / "tree.npz")):
-        assert same.names == names
+        assert same.schema.names == names
 
 
 def holds(literals, x):

@@ -172,7 +172,7 @@ def test_files(tmp_path):
     path, other = tmp_path / "a.npz", tmp_path / "b.npz"
     save_model(tree, path)
     again = load_model(path)
-    assert again.names == tree.names
+    assert again.schema == tree.schema
     np.testing.assert_array_equal(again.transition, tree.transition)
     save_model(again, other)
     assert path.read_bytes() == other.read_bytes()

@@ -30,9 +30,9 @@ def test_a_mixture_is_the_weighted_mean_of_its_circuits():
     share = np.array([0.5, 0.2, 0.3])
     mixture = mixture_circuit(circuits, np.log(share))
     mixture.check()
-    assert mixture.names == circuits[0].names
+    assert mixture.schema == circuits[0].schema
     named = [replace(one, schema=one.schema.rename(tuple("abcdef"))) for one in circuits]
-    assert mixture_circuit(named, np.log(share)).names == tuple("abcdef")
+    assert mixture_circuit(named, np.log(share)).schema.names == tuple("abcdef")
     assert log_partition(mixture) == pytest.approx(0.0, abs=1e-12)
     states = all_states(6)
     parts = [log_value(one, states) for one in circuits]

@@ -108,7 +108,7 @@ def test_learned_tree_has_the_likelihood_of_its_tables():
     rng = np.random.default_rng(2)
     data = merge_rows(rng.integers(0, 2, (200, 5)), schema=binary_schema("abcde"))
     fitted = ChowLiu(pseudocount=1.0).learn(Task(data, ChowLiu.grid({})))
-    assert fitted.model.names == tuple("abcde")
+    assert fitted.model.schema.names == tuple("abcde")
     assert log_partition(fitted.model) == pytest.approx(0.0, abs=1e-12)
     pairs = PairTables(data, 1.0).all()
     parent = PairTables(data, 1.0).tree()

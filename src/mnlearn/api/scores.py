@@ -26,7 +26,6 @@ from mnlearn.inference.settings import ANNEALED, Inference
 from mnlearn.learning.tuning import Criterion
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.names import labels_of
 from mnlearn.runtime.random_streams import SEED, stream_seed
 from mnlearn.scoring.metrics import Metric, Request, find_metric, usual_metric
 from mnlearn.variables.schema import Schema
@@ -274,7 +273,7 @@ def _found(model: Model, data: Dataset | IncompleteData, metric: Metric, how: Ho
         return metric.measure(model, data, _request(model, metric, how))
     if metric.sum_out is None or not metric.sums_missing(how.inference):
         row, v = np.argwhere(data.values == MISSING)[0].tolist()
-        label = labels_of(data.names, data.n_vars)[v]
+        label = data.schema.names[data.schema.variable_of[v]]
         raise InputError(
             f"X, row {row}, column {label!r}: is missing (NaN); only the exact metric ll sums "
             "missing cells out."

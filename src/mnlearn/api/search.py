@@ -262,7 +262,7 @@ def _results(trace: list[dict[str, Any]], named: Mapping[str, str]) -> dict[str,
 
 
 def _data_digest(data: Dataset) -> str:
-    digest = hashlib.sha256(repr((data.rows.shape, data.names, data.groups)).encode())
+    digest = hashlib.sha256(repr((data.rows.shape, data.schema.variables)).encode())
     for array in (data.rows, data.weight, data.row_of):
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from mnlearn.models.questions import Questions
 from mnlearn.runtime.errors import InputError
-from mnlearn.variables.schema import BINARY, Schema
+from mnlearn.variables.schema import Schema
 
 
 class Model(Questions):
@@ -63,23 +63,6 @@ class Model(Questions):
         """Number of indicator columns."""
         schema: Schema = self.schema
         return schema.n_columns
-
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """What each column says, None if the variables have no names."""
-        schema: Schema = self.schema
-        return schema.column_labels if schema.is_named else None
-
-    @property
-    def states(self) -> tuple[tuple[str, ...], ...] | None:
-        """What 0 and 1 in each column mean, None if the states of all variables are 0 and 1."""
-        schema: Schema = self.schema
-        if all(variable.states == BINARY for variable in schema):
-            return None
-        plain = ("0", "1")
-        return tuple(
-            v.texts if v.n_columns == 1 else plain for v in schema for _ in range(v.n_columns)
-        )
 
     def graph(self) -> Any:
         """Return the network whose edges and features the model has.

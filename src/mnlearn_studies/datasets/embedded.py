@@ -217,4 +217,4 @@ def sample_exactly(network: MarkovNetwork, n_rows: int, rng: np.random.Generator
     """Return independent samples of a small network, drawn from all its states."""
     cumulative = np.cumsum(compute_probabilities(network))
     drawn = np.searchsorted(cumulative / cumulative[-1], rng.random(n_rows), side="right")
-    return Dataset.from_arrays(list_states(network.n_vars)[drawn], names=network.names)
+    return Dataset.from_arrays(list_states(network.n_vars)[drawn], schema=network.schema)

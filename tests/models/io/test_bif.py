@@ -64,7 +64,7 @@ def test_the_example(tmp_path):
     path = tmp_path / "wet.bif"
     path.write_text(WET)
     network = load_model(path)
-    assert network.names == ("Cloudy", "Sprinkler", "Rain", "Wet")
+    assert network.schema.names == ("Cloudy", "Sprinkler", "Rain", "Wet")
     found = ll(network, merge_rows(all_states(4)))
     expected = [joint(*x) for x in all_states(4).tolist()]
     assert np.exp(found.per_row) == pytest.approx(expected, abs=1e-12)
@@ -136,15 +136,20 @@ def test_bayesian_networks_come_back(tmp_path, suffix):
     path = tmp_path / "wet.bif"
     path.write_text(WET.replace("Cloudy", '"Cloudy sky"'))
     network = load_model(path)
-    assert network.states == (("no", "yes"), ("off", "on"), ("no", "yes"), ("no", "yes"))
+    assert tuple(v.states for v in network.schema) == (
+        ("no", "yes"),
+        ("off", "on"),
+        ("no", "yes"),
+        ("no", "yes"),
+    )
     again = same_after(network, tmp_path / f"again{suffix}", all_states(4))
     if suffix in (".bif", ".npz"):
-        assert (again.names, again.states) == (network.names, network.states)
+        assert again.schema == network.schema
     for circuit_suffix in (".ac", ".npz"):
         circuit = same_after(
             compile_network(network), tmp_path / f"c{circuit_suffix}", all_states(4)
         )
-        assert (circuit.names, circuit.states) == (network.names, network.states)
+        assert circuit.schema == network.schema
 
 
 @pytest.mark.parametrize("name", ['c"', "two\nlines", "{"])

@@ -83,7 +83,7 @@ tree {
     expected = [1.2 + 0.5 + 0.3, 0.4, -0.2 + 0.3 + 0.25, -0.2 + 0.1 + 0.25, -np.inf, np.inf]
     found = network.log_potential(rows)
     np.testing.assert_allclose(found, np.array(expected) - 0.3, rtol=1e-14)
-    assert network.names is None
+    assert not network.schema.is_named
 
 
 def test_dn_example(tmp_path):

@@ -131,7 +131,7 @@ def test_a_weight_that_is_not_a_number_is_not_written(tmp_path, suffix):
 
 def test_suffixes(tmp_path):
     save_model(ISING, tmp_path / "a.NPZ")
-    assert load_model(tmp_path / "a.NPZ").names == ("a", "b", "c,d")
+    assert load_model(tmp_path / "a.NPZ").schema.names == ("a", "b", "c,d")
     sentence = f"{tmp_path / 'a.txt'}: expected a model file that ends in "
     written = ".npz, .mn, .dn, .bn, .bif, .ac, .nnf, .uai, .csv or .graphml."
     with pytest.raises(InputError) as caught:

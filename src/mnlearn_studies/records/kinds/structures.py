@@ -63,7 +63,8 @@ def write_structure(model_path: Path, identity: Mapping[str, Any], out: Path) ->
     network = read_npz(model_path)
     if not isinstance(network, MarkovNetwork):
         raise InputError(f"{model_path}: expected a Markov network, whose structure is drawn.")
-    names = network.names or tuple(str(v + 1) for v in range(network.n_vars))
+    schema = network.schema
+    names = schema.names if schema.is_named else tuple(str(v + 1) for v in range(len(schema)))
     found = couplings(network)
     record = {
         **identity,
