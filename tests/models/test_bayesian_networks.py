@@ -70,7 +70,7 @@ def test_likelihoods_are_products_of_cpds(seed):
     assert np.exp(expected).sum() == pytest.approx(1.0)
     np.testing.assert_allclose(ll(network, data).per_row[data.row_of], expected, atol=1e-12)
     as_markov = network.to_markov_network()
-    np.testing.assert_allclose(as_markov.log_potential(all_states(N)), expected, atol=1e-12)
+    np.testing.assert_allclose(as_markov.potential_of(all_states(N)), expected, atol=1e-12)
     np.testing.assert_allclose(
         pll(network, data).per_row[data.row_of], oracles.pll(as_markov, all_states(N)), atol=1e-10
     )
@@ -113,7 +113,7 @@ def test_a_network_as_a_markov_network_and_as_edges(tmp_path):
     network = random_network(3)
     save_model(network, tmp_path / "a.mn")
     np.testing.assert_allclose(
-        load_model(tmp_path / "a.mn").log_potential(all_states(N)), log_joint(network), atol=1e-12
+        load_model(tmp_path / "a.mn").potential_of(all_states(N)), log_joint(network), atol=1e-12
     )
     save_model(network, tmp_path / "a.csv")
     edges = (tmp_path / "a.csv").read_text().splitlines()[1:]

@@ -85,8 +85,8 @@ def test_the_markov_network_has_partition_function_1(case):
     tree, _, states = case
     network = tree.to_markov_network()
     rows = tree.schema.rows(states)
-    assert np.exp(network.log_potential(rows)).sum() == pytest.approx(1.0, abs=1e-10)
-    np.testing.assert_allclose(network.log_potential(rows), tree.log_likelihood(rows), atol=1e-10)
+    assert np.exp(network.potential_of(rows)).sum() == pytest.approx(1.0, abs=1e-10)
+    np.testing.assert_allclose(network.potential_of(rows), tree.log_likelihood(rows), atol=1e-10)
 
 
 def test_a_graph_has_the_distribution_of_its_tree(case):

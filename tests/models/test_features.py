@@ -73,7 +73,7 @@ def test_log_potential_matches_the_definition(seed):
     network = random_network(seed)
     states = oracles.all_states(network.n_vars)
     assert_allclose(
-        network.log_potential(states), [oracles.log_potential(network, x) for x in states]
+        network.potential_of(states), [oracles.log_potential(network, x) for x in states]
     )
 
 

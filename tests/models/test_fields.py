@@ -41,7 +41,7 @@ def test_infinite_weights_and_missing_numbers_are_kept():
 
 def circuit(**changes):
     whole = product_of_marginals(np.array([0.5]))
-    names = ("is_sum", "start", "child", "weight", "features", "target", "names")
+    names = ("is_sum", "start", "child", "weight", "features", "target")
     fields = {name: getattr(whole, name) for name in names}
     return ArithmeticCircuit(1, **{**fields, **changes})
 
@@ -60,7 +60,7 @@ def circuit(**changes):
         (lambda: FeatureSet([0, 2], [0], [1]), "FeatureSet, start: expected positions from 0 to 1"),
         (
             lambda: Trees([0, 1], [-1], [[-1, -1]], [0.0]),
-            r"Trees, log_prob: expected shape \(1, 2\), got \(1,\)",
+            r"Trees, log_prob: expected shape \(1, any\), got \(1,\)",
         ),
         (
             lambda: Trees([0, 1], [-1], [[-1]], [[0.0, 0.0]]),
@@ -80,15 +80,15 @@ def circuit(**changes):
         (lambda: BayesianNetwork(flat_trees(2), [0, 0]), "order: expected each variable once"),
         (
             lambda: MarkovNetwork(binary_schema(2, ("a",)), ONE, [1.0]),
-            "MarkovNetwork, names: expected 2, got 1",
+            "expected 2 names, got 1",
         ),
         (
             lambda: MarkovNetwork(binary_schema(2, ("a", "a")), ONE, [1.0]),
-            "MarkovNetwork, names: two columns are called 'a'",
+            "two columns are called 'a'",
         ),
         (
             lambda: MarkovNetwork(binary_schema(2, ("a", "b\x01")), ONE, [1.0]),
-            "MarkovNetwork, names, column 2: .* has a control character",
+            "column 2: .* has a control character",
         ),
         (
             lambda: circuit(features=ONE),
@@ -147,25 +147,12 @@ def test_hidden_trees_that_are_none(build, sentence):
     assert str(caught.value) == f"hidden tree, {sentence}"
 
 
-@pytest.mark.parametrize(
-    ("states", "sentence"),
-    [
-        ((("a", "b"),), "expected those of 2 variables, got 1."),
-        ((("a", "b"), ("a", "b", "c")), "expected two for each variable, got 3."),
-        ((("a", "b"), ("a", "a")), "two columns are called 'a'"),
-    ],
-)
-def test_names_of_values_are_checked(states, sentence):
-    with pytest.raises(InputError, match=f"^BayesianNetwork, states: {sentence}"):
-        BayesianNetwork(flat_trees(2), [0, 1], None, states)
-
-
 @pytest.mark.parametrize("n_vars", [63, 64, 65, 128, 129, 200])
 def test_circuits_of_more_variables_than_a_word_has_bits(n_vars):
     whole = product_of_marginals(np.linspace(0.2, 0.8, n_vars))
     whole.check()
     assert whole.is_deterministic()
-    lacking = replace(whole, n_vars=n_vars + 1, features=None, child=np.where(
+    lacking = replace(whole, schema=binary_schema(n_vars + 1), features=None, child=np.where(
         whole.child >= 2 * n_vars, whole.child + 2, whole.child))  # fmt: skip
     with pytest.raises(InputError) as caught:
         lacking.check()

@@ -25,7 +25,7 @@ def test_the_circuit_has_the_potential_of_the_network(seed):
     circuit.check()
     states = all_states(network.n_vars)
     np.testing.assert_allclose(
-        log_value(circuit, states), network.log_potential(states), atol=1e-12
+        log_value(circuit, states), network.potential_of(states), atol=1e-12
     )
     assert circuit.features is network.features
 
@@ -74,7 +74,7 @@ def test_local_structure_keeps_long_features_small():
     circuit = compile_network(network)
     assert circuit.n_edges < 1000
     row = (np.arange(60) % 2)[None].astype(np.uint8)
-    assert log_value(circuit, row)[0] == pytest.approx(network.log_potential(row)[0])
+    assert log_value(circuit, row)[0] == pytest.approx(network.potential_of(row)[0])
 
 
 def test_networks_that_explode_are_refused():
@@ -134,7 +134,7 @@ def test_exact_likelihood_of_a_network_too_large_to_enumerate(tmp_path, monkeypa
     rows = np.random.default_rng(1).integers(0, 2, (30, 25))
     merge_rows(rows).save("d.npz")
     succeed("convert g.mn g.ac")
-    expected = network.log_potential(rows).mean() - log_partition(compile_network(network))
+    expected = network.potential_of(rows).mean() - log_partition(compile_network(network))
     assert mean("g.mn d.npz --metric ll") == pytest.approx(expected)
     assert mean("g.ac d.npz --metric ll") == pytest.approx(expected)
     save_model(markov_network(1, features_of([[(0, 1)]]), [np.inf]), "hard.mn")

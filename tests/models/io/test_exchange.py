@@ -31,7 +31,7 @@ def test_markov_networks_come_back(rng, tmp_path):
     again = load_model(tmp_path / "a.uai")
     rows = all_states(6)
     np.testing.assert_allclose(
-        again.log_potential(rows), network.log_potential(rows), rtol=1e-12, atol=1e-12
+        again.potential_of(rows), network.potential_of(rows), rtol=1e-12, atol=1e-12
     )
 
 

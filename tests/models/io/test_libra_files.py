@@ -27,7 +27,7 @@ def test_mn_has_libras_semantics(tmp_path, data):
     network = read_mn(path)
     rows = oracles.all_states(n_vars)
     expected = np.array([sum(factor_value(f, row) for f in factors) for row in rows.tolist()])
-    got = network.log_potential(rows)
+    got = network.potential_of(rows)
     # Constants are dropped; a potential is defined up to one.
     np.testing.assert_allclose(got - got[0], expected - expected[0], atol=1e-10)
 
@@ -81,7 +81,7 @@ tree {
     # The constant -0.3 counts in every state.
     rows = np.array([[1, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1], [0, 1, 0], [1, 0, 1]], np.uint8)
     expected = [1.2 + 0.5 + 0.3, 0.4, -0.2 + 0.3 + 0.25, -0.2 + 0.1 + 0.25, -np.inf, np.inf]
-    found = network.log_potential(rows)
+    found = network.potential_of(rows)
     np.testing.assert_allclose(found, np.array(expected) - 0.3, rtol=1e-14)
     assert not network.schema.is_named
 
@@ -266,7 +266,7 @@ def test_deep_trees(tmp_path):
     chain = "".join(f"(v{v}_1 {v} " for v in range(1, n_vars)) + "0.5" + ")" * depth
     mn = read_mn(written(tmp_path, "a.mn", f"{schema}\nMN {{\ntree {{ {chain} }}\n}}\n"))
     assert mn.features.length.max() == depth
-    assert mn.log_potential(state)[0] == depth
+    assert mn.potential_of(state)[0] == depth
 
     dn = read_dn(written(tmp_path, "a.dn", chain_dn(depth)))
     assert dn.trees.depth.max() == depth

@@ -56,7 +56,7 @@ def test_mn_round_trip(tmp_path, network):
     assert accepted_by_libra(text)
     loaded = load_model(path)
     rows = oracles.all_states(network.n_vars)
-    np.testing.assert_array_equal(loaded.log_potential(rows), network.log_potential(rows))
+    np.testing.assert_array_equal(loaded.potential_of(rows), network.potential_of(rows))
     for name, array in arrays_of(network).items():
         np.testing.assert_array_equal(arrays_of(loaded)[name], array)
     save_model(loaded, path)

@@ -73,7 +73,7 @@ def log_potential(model):
     """The log-potential of every state, up to what each kind of model says by itself."""
     if isinstance(model, MarkovNetwork):
         return model.potential_of(ROWS)
-    if hasattr(model, "log_likelihood"):
+    if model.has_own_likelihood:
         return model.log_likelihood(ROWS)
     return log_value(model.to_circuit(), ROWS)
 

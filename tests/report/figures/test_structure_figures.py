@@ -36,7 +36,7 @@ def test_couplings_are_those_of_the_energy_in_signs():
     conjunctions = [[(0, 1), (1, 0)], [(0, 0), (1, 1), (2, 1)], [(1, 1), (2, 0)], [(2, 1)]]
     network = markov_network(3, features_of(conjunctions), rng.normal(size=4))
     states = np.array(list(itertools.product((0, 1), repeat=3)), np.uint8)
-    energy, signs = network.log_potential(states), 2.0 * states - 1
+    energy, signs = network.potential_of(states), 2.0 * states - 1
     expected = {
         (u, v): np.mean(energy * signs[:, u] * signs[:, v]) for u, v in ((0, 1), (0, 2), (1, 2))
     }
