@@ -313,9 +313,11 @@ def check_features(features: FeatureSet, n_columns: int) -> None:
     if len(features) and features.length.min() == 0:
         f = int(np.argmin(features.length))
         raise InputError(f"features, number {f}: expected at least one literal.")
-    place = features.owner * n_columns + features.var
-    disorder = np.flatnonzero(np.diff(place) <= 0)
+    falls = features.var[1:] <= features.var[:-1]
+    falls[features.start[1:-1] - 1] = False
+    disorder = np.flatnonzero(falls)
     if len(disorder):
+        place = features.owner * n_columns + features.var
         distinct, n_times = np.unique(place, return_counts=True)
         if (n_times > 1).any():
             f, c = divmod(int(distinct[np.argmax(n_times > 1)]), n_columns)

@@ -79,7 +79,8 @@ def find_tree_features(
     schema = binary_schema(trees.n_vars) if schema is None else schema
     paths, place = paths_with_states(trees, schema, nodes)
     if feature_mode == "nonzero":
-        paths, _ = with_least_literals(paths, schema.start)
+        if not schema.is_binary:
+            paths, _ = with_least_literals(paths, schema.start)
         positive = paths.value == 1
         length = np.bincount(paths.owner[positive], minlength=len(paths))
         start = np.concatenate([[0], np.cumsum(length)])
@@ -106,6 +107,7 @@ def paths_with_states(
         at = np.flatnonzero((state < schema.arity[target]) & (width > 0))
         single = width[at] == 1
         column = schema.start[target[at]] + np.where(single, 0, state)
-        sets.append(with_literal(paths.select(at), column, np.where(single, state, 1)))
+        own = paths if len(at) == len(nodes) else paths.select(at)
+        sets.append(with_literal(own, column, np.where(single, state, 1)))
         places.append(nodes[at] * trees.most_states + state)
     return concatenate(sets), np.concatenate(places)
