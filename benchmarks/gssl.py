@@ -88,7 +88,7 @@ def measure_generated(bench: Bench, name: str, train: Dataset, valid: Dataset) -
 
 
 def _score(train: Dataset, features: FeatureSet, weight: np.ndarray, valid: Dataset) -> float:
-    return pll(MarkovNetwork(train.n_vars, features, weight), valid).mean
+    return pll(MarkovNetwork(train.schema, features, weight), valid).mean
 
 
 def _measure_evaluation(bench: Bench, name: str, features: FeatureSet, train: Dataset) -> None:

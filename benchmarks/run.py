@@ -188,7 +188,7 @@ def _measure_dataset(bench: Bench, name: str, parts: Parts) -> None:
     command = f"mnlearnw -m {name}-ps{split_penalty}.dn -i {name}.train.data"
     if name in load_registry() and bench.peer(name, command) is None:
         return  # There is nothing to compare with, and it would take minutes.
-    model = MarkovNetwork(train.n_vars, features, np.zeros(len(features)))
+    model = MarkovNetwork(train.schema, features, np.zeros(len(features)))
     for penalty, options in ((Penalty(None, 5.0), " -sd -1 -l1 5"), (Penalty(1.0), "")):
         peer = bench.peer(name, command + options)
         both = train, test

@@ -69,7 +69,7 @@ def measure_weights(
     likelihood, arranging = arranged
     test = parts[1]
     reference = fit_as_libra(likelihood, penalty)
-    theirs = pll(MarkovNetwork(test.n_vars, features, reference.weight), test).mean
+    theirs = pll(MarkovNetwork(test.schema, features, reference.weight), test).mean
     libra = f"Libra's way {reference.n_evaluations} and test PLL {theirs:.4f}"
     kind = f"L1 {penalty.l1:g}" if penalty.sd is None else f"sd {penalty.sd:g}"
     model = _measure_screened(
@@ -89,14 +89,14 @@ def measure_weights(
 
     reached = reach()
     seconds = arranging + measure_seconds(reach)
-    score = pll(MarkovNetwork(test.n_vars, features, reached.weight), test).mean
+    score = pll(MarkovNetwork(test.schema, features, reached.weight), test).mean
     note = f"{reached.n_evaluations} evaluations, {libra}; {describe_score(score, peer)}"
     rate = f"{likelihood.n_features:,} features"
     bench.add(
         Figure(f"weights, {kind}", name, seconds, rate, **compare_seconds(peer, seconds), note=note)
     )
     learned = fit_weights(likelihood, penalty)
-    score = pll(MarkovNetwork(test.n_vars, features, learned.weight), test).mean
+    score = pll(MarkovNetwork(test.schema, features, learned.weight), test).mean
     note = (
         f"stopped by {learned.stopped_by} after {learned.n_evaluations} evaluations, "
         f"{_describe_gain(learned.objective, reference)}; {describe_score(score, peer)}"
@@ -134,7 +134,7 @@ def _measure_screened(
         arranged, learned = learn(limit)
         seconds = measure_seconds(lambda limit=limit: learn(limit))  # type: ignore[misc]
         way = "by rare values" if isinstance(arranged, RewrittenLikelihood) else "as is"
-        score = pll(MarkovNetwork(test.n_vars, features, learned.weight), test).mean
+        score = pll(MarkovNetwork(test.schema, features, learned.weight), test).mean
         below = _describe_gain(objective_of(likelihood, penalty, learned.weight), reference)
         bench.add(
             Figure(
@@ -148,7 +148,7 @@ def _measure_screened(
                 f"{describe_score(score, peer)}",
             )
         )
-    return MarkovNetwork(test.n_vars, features, learned.weight)
+    return MarkovNetwork(test.schema, features, learned.weight)
 
 
 def count_iterations_until(reached: Callable[[int], bool]) -> int:

@@ -262,6 +262,8 @@ def test_variables_of_more_than_two_states_are_refused_and_those_of_one_left_out
     found = Estimate.learn(data, 0.25, "and")
     assert found.network.labels == ("sad", "tired")
     assert found.network.weight[0, 1] > 1.0
+    assert found.network.variables_frame()["state"].tolist() == ["yes", "yes"]
+    assert "state" not in learn_ising(random_data(0)).variables_frame()
     model = found.network.markov_network(found.schema)
     assert model.schema == rest
     assert model.edges()

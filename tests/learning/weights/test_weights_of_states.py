@@ -7,11 +7,13 @@ from scipy.special import xlogy
 
 from made_conditionals import conditionals, loss_of
 from mnlearn.data.dataset import Dataset
+from mnlearn.learning.weights.arrangement import learn_weights
 from mnlearn.learning.weights.descent import Penalty
 from mnlearn.learning.weights.fit import fit_weights
 from mnlearn.learning.weights.packed_likelihood import arrange_packed, arrange_rewritten
 from mnlearn.learning.weights.stored_likelihood import arrange_stored
 from mnlearn.models.features import canonicalise, features_of
+from mnlearn.models.markov_network import markov_network
 from mnlearn.variables.schema import Schema, Variable
 
 SCHEMA = Schema(
@@ -126,3 +128,14 @@ def test_restriction():
         value, gradient = likelihood.restrict(member).value_and_gradient(w)
         assert value == pytest.approx(alone[0], rel=1e-6)
         assert_allclose(gradient, alone[1], atol=1e-3)
+
+
+def test_weights_of_a_network_are_learned_anew():
+    _, features, data = made()
+    network = markov_network(SCHEMA, features, np.ones(len(features)))
+    learned, _ = learn_weights(network, data, Penalty(0.5))
+    assert learned.schema == SCHEMA
+    w = learned.weight
+    _, gradient = arrange_stored(features, data).value_and_gradient(w)
+    assert_allclose(gradient + w / 0.5**2, 0.0, atol=1.0)
+    assert loss_of(features, w, data) < loss_of(features, np.zeros(len(w)), data)

@@ -146,15 +146,19 @@ class IsingNetwork:
         pandas.DataFrame
             Columns `variable`, `frequency` (of the value 1), `threshold`, `degree` (number of
             edges), `strength` (sum of their absolute weights), `penalty` (glmnet's lambda times the
-            number of examples) and `ebic`.
+            number of examples) and `ebic`. Where states are other than 0 and 1, `state` says which
+            of them is the value 1.
         """
         import pandas as pd
 
         scale = self.scale(coding)
         threshold = self.threshold if coding == "0/1" else self.plus_minus()[1]
+        states = [variable.states[1] for variable in self.schema or ()]
+        named = {"state": states} if any(state != 1 for state in states) else {}
         return pd.DataFrame(
             {
                 "variable": self.labels,
+                **named,
                 "frequency": self.frequency,
                 "threshold": threshold,
                 "degree": (self.weight != 0).sum(axis=1),
