@@ -22,12 +22,12 @@ model = mn.ACBN().fit(train).model_
 print(model)
 
 # %%
-# A pixel that is not known is NaN. ``query`` puts a probability in its place.
+# A pixel that is not known is NaN. ``query`` has a column for each state of each pixel.
 
 pictures = test.rows[20 :: len(test.rows) // 8][:8].astype(float)
 half = pictures.copy()
 half[:, 32:] = np.nan
-answers = np.asarray(model.query(half))
+answers = model.query(half).xs(1, axis=1, level="state").to_numpy()
 
 # %%
 # The rows are: what the model sees, what it expects, and the truth.
