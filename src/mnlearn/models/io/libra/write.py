@@ -36,9 +36,10 @@ def write_dn(network: DependencyNetwork, path: Path | str) -> None:
     for target, line in zip(network.target.tolist(), lines, strict=True):
         own[target].append(line)
     parts = [_schema_line(network.schema), "DN {\n"]
+    is_flat = network.trees.is_flat(network.schema)
     for v in range(network.n_vars):
         parts.append(f"v{v} {{\n")
-        if not _is_flat(network.trees, v, network.schema):
+        if not is_flat[v]:
             parts += _tree_parts(network.trees, v, network.schema)
         if own[v]:
             parts += ["features {\n", *own[v], "}\n\n"]
@@ -95,13 +96,6 @@ def _table_lines(network: BayesianNetwork, v: int) -> list[str]:
         last = len(own) - 1
         lines += [f"{number_text(w)} +v{v}_{last - k}{rest}\n" for k, w in enumerate(own)]
     return [*lines, "}\n\n"]
-
-
-def _is_flat(trees: Trees, v: int, schema: Schema) -> bool:
-    """Tell whether tree `v` is a single leaf at which all states are alike."""
-    root = trees.start[v]
-    own = trees.log_prob[root, : schema[v].arity]
-    return bool(trees.is_leaf[root] and (own == own[0]).all())
 
 
 def _tree_parts(trees: Trees, v: int, schema: Schema) -> list[str]:
