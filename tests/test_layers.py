@@ -94,6 +94,17 @@ def test_the_library_names_nothing_of_the_studies():
             assert STUDIES not in (ROOT / path).read_text(), path
 
 
+def test_only_questions_to_models_find_a_higher_floor_by_its_name():
+    """Text that names the module, which `imports` does not see."""
+    named = {
+        path.as_posix()
+        for path in MODULES
+        if path.parts[0] == LIBRARY and room(path) not in ("api", "cli")
+        if "mnlearn.api" in (ROOT / path).read_text()
+    }
+    assert named == {"mnlearn/models/questions.py"}
+
+
 @pytest.mark.parametrize("folder", sorted({path.parent for path in MODULES}), ids=str)
 def test_imports_inside_a_folder_run_in_no_circle(folder):
     """Each file and each sub-folder is one node."""
