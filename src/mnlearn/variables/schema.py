@@ -148,6 +148,8 @@ class Schema(Sequence[Variable]):
 
     def rows(self, values: NDArray) -> NDArray[np.uint8]:
         """Return the rows, uint8 of shape (n_rows, n_columns), of the numbers of states."""
+        if self.is_binary:
+            return np.array(values, np.uint8)
         out = np.zeros((len(values), self.n_columns), np.uint8)
         single = np.diff(self.start) == 1
         out[:, self.start[:-1][single]] = values[:, single]
