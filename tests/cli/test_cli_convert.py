@@ -86,8 +86,8 @@ def test_a_circuit_is_conditioned_on_a_text_or_a_file():
         encoding="utf-8",
     )
     succeed("convert x.bif part.ac --given mood=low")
-    assert mn.load("part.ac").query()["mood=low"] == 1
-    refuse("convert x.bif part.npz --given mood=high", "--given: has probability 0")
+    assert mn.load("part.ac").query()["mood", "low"] == 1
+    refuse("convert x.bif part.ac --given mood=high", "--given: has probability 0")
     refuse("convert c.npz x.npz --given z=1", "--given: there is no variable 'z'")
 
 
