@@ -343,3 +343,13 @@ def test_samples_have_the_likelihood_of_their_model():
 )
 def test_sample_refuses(line, names):
     refuse(line, names)
+
+
+def test_info_lists_states():
+    states = {"mood": ["low", "fair", "high"], "rain": [0, 1]}
+    mn.MarkovNetwork.from_features([{"mood": "low"}], [1.0], states).save("a.npz")
+    assert numbers("info a.npz --json")["states"] == {
+        "mood": ["low", "fair", "high"],
+        "rain": ["0", "1"],
+    }
+    assert "mood: low, fair, high; rain: 0, 1" in succeed("info a.npz").stdout

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from mnlearn.runtime.decompression import ExpansionLimit
 
 
+# So many variables are shown with their states.
+_LISTED = 5
+
+
 @click.command()
 @click.argument("source", metavar="IN", type=FILE)
 @click.argument("target", metavar="OUT", type=FILE)
@@ -138,12 +142,18 @@ def info(model_path: Path, method: str | None, seed: int, as_json: bool) -> None
     """Say what a model is: kind, variables, features by length, edges, size."""
     from mnlearn.data.tables import some_of
     from mnlearn.models.io.formats import describe, load_model
+    from mnlearn.variables.schema import BINARY
 
     model = load_model(model_path)
     record = {**describe(model), "bytes": model_path.stat().st_size}
     schema = model.schema
     if schema.is_named:
         record["names"] = list(schema.names) if as_json else some_of(schema.names)
+    if any(variable.states != BINARY for variable in schema):
+        listed = [f"{v.name}: {some_of(v.texts)}" for v in schema[:_LISTED]]
+        more = "; ..." if len(schema) > _LISTED else ""
+        texts = {v.name: v.texts for v in schema}
+        record["states"] = texts if as_json else f"{'; '.join(listed)}{more}"
     if method is None:
         refuse_given(["seed"], "without --log-partition")
     elif method != "ais":

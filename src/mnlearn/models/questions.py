@@ -64,8 +64,9 @@ class Questions:
         pandas.Series, pandas.DataFrame or ndarray
             For a mapping a Series, whose index has the levels `variable` and `state`. For rows a
             DataFrame of such columns, in which known states have probability 1. The probabilities
-            of the states of a variable add up to 1. `attrs["inference"]` is the method that was
-            used. For an array, if the variables have no names and the states 0 and 1, an array of
+            of the states of a variable add up to 1. States that are equal in Python, such as True
+            and 1, look alike in the index. `attrs["inference"]` is the method that was used. For an
+            array, if the variables have no names and the states 0 and 1, an array of
             the same shape with the probabilities of 1.
 
         Raises
