@@ -98,7 +98,7 @@ def test_the_guides_say_which_files_keep_names(folder):
     for suffix in ("mn", "bn", "ac", "bif", "uai"):
         run_commands(f"$ mnlearn convert names.npz names.{suffix}\n")
     for suffix in FORMS:
-        kept = load_model(folder / f"names{suffix}").names is not None
+        kept = load_model(folder / f"names{suffix}").schema.is_named
         assert kept == (suffix in (".npz", ".ac", ".bif"))
     exchange, export = (
         " ".join((DOCS / "howto" / f"{page}.md").read_text("utf-8").split())
