@@ -23,7 +23,6 @@ pytestmark = pytest.mark.usefixtures("folder")
         ("impute d.data --out d.data", "d.data"),
         ("convert named.csv folder/../named.csv", "folder/../named.csv"),
         ("convert m.npz m.npz", "m.npz"),
-        ("convert named.csv codes.csv --categories codes.csv", "codes.csv"),
         ("score m.npz d.data --per-example d.data", "d.data"),
         ("score m.npz d.data --per-example m.npz", "m.npz"),
         ("score m.npz d.data --metric cmll --groups groups.json --per-example groups.json",
@@ -46,8 +45,6 @@ def test_an_output_that_is_an_input_is_refused(line, name):
     ("line", "name"),
     [
         ("fit atomic --train d.data --out a.npz --trace ./a.npz", "a.npz"),
-        ("convert named.csv a.nnf --categories a.nnf.csv", "a.nnf.csv"),
-        ("convert named.csv new.csv --categories new.csv", "new.csv"),
     ],
 )
 def test_outputs_are_different_files(line, name):

@@ -156,7 +156,6 @@ def make_forms(folder):
         "convert c.ac c.npz",
         "fit lem --train d.npz --out lem.npz",
         "fit hclt --train d.npz --set n_states=2 --out hclt.npz",
-        "convert categories.csv o.npz --categories encoding.json",
         learn("dtsl", {"kappa": [0.01]}, "models", train="d.npz", valid="d.npz"),
         SCORE_CELL,
     ):
@@ -190,16 +189,12 @@ def make_forms(folder):
         Form("many.bif", (*MODEL[:3], "convert FILE o.uai", "query FILE --evidence Ill=yes")),
         Form("a.uai", (*MODEL[:3], "convert FILE o.ac", "convert FILE o.uai")),
         Form("people.csv", (
-            "convert FILE o.npz --missing drop --na ? --ones d=1",
-            "impute FILE --out o.csv --na ? --ones d=1 --threads 1 --iterations 1",
-            "fit chow_liu --train FILE --missing em --na ? --ones d=1 --out o.npz --threads 1",
+            "convert FILE o.npz --missing drop --na ? --leave-out d",
+            "impute FILE --out o.csv --na ? --leave-out d --threads 1 --iterations 1",
+            "fit chow_liu --train FILE --missing em --na ? --leave-out d --out o.npz --threads 1",
         )),
         Form("evidence", ("query m.npz --evidence FILE --burn-in 1 --samples 5 --out o.csv",)),
-        Form("categories.csv", (
-            "convert FILE o.npz --categories encoding.json",
-            "convert FILE o.npz --categories o.json",
-        )),
-        Form("encoding.json", ("convert categories.csv o.npz --categories FILE",)),
+        Form("categories.csv", ("convert FILE o.npz", "fit chow_liu --train FILE --out o.npz")),
         Form("grid.yaml", ("fit dn_tree --train d.npz --valid d.npz --grid FILE --out o.npz",)),
         Form("groups.json", (
             "score m.npz d.npz --metric cmll --groups FILE --burn-in 1 --samples 5 --json",

@@ -87,58 +87,58 @@ def read_data(
 ) -> Any:
     """Read examples from a file or a table, of words, whole numbers, booleans or categories.
 
-    The states of a column are in the order of its category, numbers by value, no before yes, and
-    other words by text. A column that numbers the rows is left out, and a warning says so, or for
-    files the logger "mnlearn".
+    A column that numbers the rows is left out, as a warning or the logger "mnlearn" says.
 
     Parameters
     ----------
     source : path-like, DataFrame, array-like or sparse matrix
-        A file: text (`.csv`, `.tsv`, `.data`, `.txt`, also with `.gz` or `.xz`), `.npz`,
-        `.parquet`, `.feather`, `.sav`, `.dta` or `.xlsx`; or a table of pandas, Polars or Arrow, or
-        a matrix.
+        A file: text (also `.gz` or `.xz`), `.npz`, `.parquet`, `.feather`, `.sav`, `.dta` or
+        `.xlsx`; or a table of pandas, Polars or Arrow, or a matrix.
     states : mapping of str to sequence, or path-like, optional
         All states of columns, in their order: {"sex": ["f", "m"]}; or a `.schema` file of Libra for
         columns without names.
     cut : mapping of str to sequence of float or "median", optional
-        Where numbers are cut into intervals, which are then the states: {"age": [30, 50]}. What has
-        no column, such as `cut="median"` or `cut=4`, cuts all columns of more than two numbers.
+        Where numbers are cut into intervals: {"age": [30, 50]}. What has no column, such as
+        `cut="median"` or `cut=4`, cuts all columns of more than two numbers.
     leave_out, keep : str or sequence of str
         Columns that are no variables, and columns that are, though they look like row numbers.
     na : str or sequence of str
         Texts of missing cells, beside empty cells, NA and NaN.
     model : Model or estimator, optional
-        A model of these variables, whose states the data get.
+        Says the variables and their states.
     missing : {"drop", "impute", "keep"}, optional
         Rows with missing cells are dropped, filled in, or kept for `as_frame`; default: refused.
     as_frame : bool
-        Whether a DataFrame is returned, as scikit-learn's `cross_val_score` needs it. Its columns
-        know all their states, also those that a part of the rows lacks.
+        Whether a DataFrame is returned, as scikit-learn's `cross_val_score` needs it: its columns
+        know also the states that a part of the rows lacks.
     random_state : int or generator
         Seed of the cells that are filled in.
 
     Returns
     -------
     Dataset or DataFrame
-        The examples.
 
     Raises
     ------
     InputError
-        The message names the file, line or column, and the argument that decides how it is read.
+        The message names the line or column, and the argument that decides how it is read.
     """
     _check_treatment(missing, as_frame)
-    given = {"states": states, "cut": cut, "leave_out": leave_out, "keep": keep, "na": na}
-    rules = Rules.said(given, ARGUMENT)
+    said = {"states": states, "cut": cut, "leave_out": leave_out, "keep": keep, "na": na}
     schema = None if model is None else model_of(model).schema
-    cells, index, place = _read_cells(source, rules, schema, missing is None)
-    if missing == "drop" and isinstance(cells, IncompleteData) and index is not None:
-        index = index[(values_of(cells.schema, cells.values) != NO_STATE).all(axis=1)]
+    cells, index, place = _read_cells(source, Rules.said(said, ARGUMENT), schema, missing is None)
     data: Dataset | IncompleteData = cells
     if missing in TREATMENTS:
         with name_data(place):
             data = complete(cells, str(missing), seed=to_whole_seed(random_state))
-    return _make_frame(data, index) if as_frame else data
+    return _make_frame(data, _kept_index(index, cells, missing)) if as_frame else data
+
+
+def _kept_index(index: Any, cells: Dataset | IncompleteData, missing: str | None) -> Any:
+    """Return the index of the rows that are not dropped."""
+    if missing != "drop" or isinstance(cells, Dataset) or index is None:
+        return index
+    return index[(values_of(cells.schema, cells.values) != NO_STATE).all(axis=1)]
 
 
 def _check_treatment(missing: str | None, as_frame: bool) -> None:

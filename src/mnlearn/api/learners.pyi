@@ -13,7 +13,6 @@ class ACBN(LearnerEstimator):
     search: str
     max_seconds: float | None
     pseudocount: float
-    binarize: float | None
     missing: str | None
     random_state: int | None
     n_jobs: int | None
@@ -26,7 +25,6 @@ class ACBN(LearnerEstimator):
         search: str = "quick",
         max_seconds: float | None = None,
         pseudocount: float = 0.5,
-        binarize: float | None = None,
         missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
@@ -42,7 +40,6 @@ class ACMN(LearnerEstimator):
     max_seconds: float | None
     sd: float | None
     l1: float
-    binarize: float | None
     missing: str | None
     random_state: int | None
     n_jobs: int | None
@@ -56,7 +53,6 @@ class ACMN(LearnerEstimator):
         max_seconds: float | None = None,
         sd: float | None = 1.0,
         l1: float = 1.0,
-        binarize: float | None = None,
         missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
@@ -66,7 +62,6 @@ class Atomic(LearnerEstimator):
     """The product of smoothed marginals as a network of atomic features."""
 
     pseudocount: float
-    binarize: float | None
     missing: str | None
     random_state: int | None
     n_jobs: int | None
@@ -74,7 +69,6 @@ class Atomic(LearnerEstimator):
         self,
         *,
         pseudocount: float = 0.5,
-        binarize: float | None = None,
         missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
@@ -94,7 +88,6 @@ class BLM(LearnerEstimator):
     max_iterations: int
     relearn: str
     search_seed: int
-    binarize: float | None
     missing: str | None
     random_state: int | None
     n_jobs: int | None
@@ -112,7 +105,6 @@ class BLM(LearnerEstimator):
         max_iterations: int = 10000,
         relearn: str = "pass",
         search_seed: int = 20,
-        binarize: float | None = None,
         missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
@@ -122,7 +114,6 @@ class ChowLiu(LearnerEstimator):
     """The tree of most mutual information, as a circuit."""
 
     pseudocount: float
-    binarize: float | None
     missing: str | None
     random_state: int | None
     n_jobs: int | None
@@ -130,7 +121,6 @@ class ChowLiu(LearnerEstimator):
         self,
         *,
         pseudocount: float = 1.0,
-        binarize: float | None = None,
         missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
@@ -147,7 +137,6 @@ class DN2MN(LearnerEstimator):
     max_length: int
     kappa_by: str
     network: Any
-    binarize: float | None
     missing: str | None
     random_state: int | None
     n_jobs: int | None
@@ -162,7 +151,6 @@ class DN2MN(LearnerEstimator):
         max_length: int = 8,
         kappa_by: str = "source",
         network: Any = None,
-        binarize: float | None = None,
         missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
@@ -176,7 +164,6 @@ class DNBag(LearnerEstimator):
     pseudocount: float
     n_bags: int
     bag_seed: int
-    binarize: float | None
     missing: str | None
     random_state: int | None
     n_jobs: int | None
@@ -188,7 +175,6 @@ class DNBag(LearnerEstimator):
         pseudocount: float = 1.0,
         n_bags: int = 10,
         bag_seed: int = 20,
-        binarize: float | None = None,
         missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
@@ -200,7 +186,6 @@ class DNLR(LearnerEstimator):
     lambda_: float
     intercept: str
     gap: float
-    binarize: float | None
     missing: str | None
     random_state: int | None
     n_jobs: int | None
@@ -210,7 +195,6 @@ class DNLR(LearnerEstimator):
         lambda_: float = 10.0,
         intercept: str = "free",
         gap: float = 1e-05,
-        binarize: float | None = None,
         missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
@@ -224,7 +208,6 @@ class DNMixed(LearnerEstimator):
     pseudocount: float
     share: float
     network: Any
-    binarize: float | None
     missing: str | None
     random_state: int | None
     n_jobs: int | None
@@ -236,7 +219,6 @@ class DNMixed(LearnerEstimator):
         pseudocount: float = 1.0,
         share: float = 0.5,
         network: Any = None,
-        binarize: float | None = None,
         missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
@@ -248,7 +230,6 @@ class DNTree(LearnerEstimator):
     kappa: float
     min_leaf_examples: float
     pseudocount: float
-    binarize: float | None
     missing: str | None
     random_state: int | None
     n_jobs: int | None
@@ -258,7 +239,6 @@ class DNTree(LearnerEstimator):
         kappa: float = 0.01,
         min_leaf_examples: float = 0.0,
         pseudocount: float = 1.0,
-        binarize: float | None = None,
         missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
@@ -274,7 +254,6 @@ class DTSL(LearnerEstimator):
     sd: float | None
     l1: float
     max_iterations: int
-    binarize: float | None
     missing: str | None
     random_state: int | None
     n_jobs: int | None
@@ -288,7 +267,6 @@ class DTSL(LearnerEstimator):
         sd: float | None = 1.0,
         l1: float = 0.0,
         max_iterations: int = 10000,
-        binarize: float | None = None,
         missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
@@ -312,7 +290,6 @@ class DellaPietra(LearnerEstimator):
     l1: float
     max_iterations: int
     search_seed: int
-    binarize: float | None
     missing: str | None
     random_state: int | None
     n_jobs: int | None
@@ -334,7 +311,6 @@ class DellaPietra(LearnerEstimator):
         l1: float = 0.0,
         max_iterations: int = 10000,
         search_seed: int = 20,
-        binarize: float | None = None,
         missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
@@ -350,7 +326,6 @@ class GSSL(LearnerEstimator):
     l1: float
     max_iterations: int
     generation_seed: int
-    binarize: float | None
     missing: str | None
     random_state: int | None
     n_jobs: int | None
@@ -364,7 +339,6 @@ class GSSL(LearnerEstimator):
         l1: float = 5.0,
         max_iterations: int = 10000,
         generation_seed: int = 20,
-        binarize: float | None = None,
         missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
@@ -385,7 +359,6 @@ class HCLT(LearnerEstimator):
     patience: int
     holdout: float
     em_seed: int
-    binarize: float | None
     missing: str | None
     random_state: int | None
     n_jobs: int | None
@@ -404,7 +377,6 @@ class HCLT(LearnerEstimator):
         patience: int = 3,
         holdout: float = 0.1,
         em_seed: int = 20,
-        binarize: float | None = None,
         missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
@@ -419,7 +391,6 @@ class JunctionTree(LearnerEstimator):
     subset_size: int
     local_search: bool
     pseudocount: float
-    binarize: float | None
     missing: str | None
     random_state: int | None
     n_jobs: int | None
@@ -432,7 +403,6 @@ class JunctionTree(LearnerEstimator):
         subset_size: int = 2,
         local_search: bool = False,
         pseudocount: float = 1.0,
-        binarize: float | None = None,
         missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
@@ -448,7 +418,6 @@ class L1(LearnerEstimator):
     sd: float | None
     l1: float
     max_iterations: int
-    binarize: float | None
     missing: str | None
     random_state: int | None
     n_jobs: int | None
@@ -462,7 +431,6 @@ class L1(LearnerEstimator):
         sd: float | None = 1.0,
         l1: float = 0.0,
         max_iterations: int = 10000,
-        binarize: float | None = None,
         missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
@@ -484,7 +452,6 @@ class LEM(LearnerEstimator):
     similar: float
     balance: bool
     literals: str
-    binarize: float | None
     missing: str | None
     random_state: int | None
     n_jobs: int | None
@@ -504,21 +471,19 @@ class LEM(LearnerEstimator):
         similar: float = 0.0,
         balance: bool = True,
         literals: str = "positive",
-        binarize: float | None = None,
         missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
 
 class LTM(LearnerEstimator):
-    """A tree of observed and hidden binary variables."""
+    """A tree of observed and hidden variables with as many states each."""
 
     grouping: str
     pseudocount: float
     trial_iterations: int
     max_iterations: int
     tolerance: float
-    binarize: float | None
     missing: str | None
     random_state: int | None
     n_jobs: int | None
@@ -530,7 +495,6 @@ class LTM(LearnerEstimator):
         trial_iterations: int = 20,
         max_iterations: int = 100,
         tolerance: float = 1e-05,
-        binarize: float | None = None,
         missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
@@ -546,7 +510,6 @@ class LW(LearnerEstimator):
     l1: float
     max_iterations: int
     network: Any
-    binarize: float | None
     missing: str | None
     random_state: int | None
     n_jobs: int | None
@@ -560,7 +523,6 @@ class LW(LearnerEstimator):
         l1: float = 0.0,
         max_iterations: int = 10000,
         network: Any = None,
-        binarize: float | None = None,
         missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
@@ -579,7 +541,6 @@ class Mixture(LearnerEstimator):
     rounds: int
     delta: float
     max_edges: int
-    binarize: float | None
     missing: str | None
     random_state: int | None
     n_jobs: int | None
@@ -596,7 +557,6 @@ class Mixture(LearnerEstimator):
         rounds: int = 1,
         delta: float = 0.05,
         max_edges: int = 10000,
-        binarize: float | None = None,
         missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,
@@ -611,7 +571,6 @@ class TreeBag(LearnerEstimator):
     delta: float
     treewidth: int
     pseudocount: float
-    binarize: float | None
     missing: str | None
     random_state: int | None
     n_jobs: int | None
@@ -624,7 +583,6 @@ class TreeBag(LearnerEstimator):
         delta: float = 0.05,
         treewidth: int = 2,
         pseudocount: float = 1.0,
-        binarize: float | None = None,
         missing: str | None = None,
         random_state: int | None = None,
         n_jobs: int | None = None,

@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mnlearn.data.weights import check_weights
 from mnlearn.runtime.arrays import read_arrays, read_only, write_arrays
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit
 from mnlearn.runtime.errors import DATA, InputError, name_data
 from mnlearn.runtime.names import frame_names
-from mnlearn.variables.arrays import schema_arrays, schema_of_arrays, schema_of_groups
+from mnlearn.variables.arrays import schema_arrays, schema_of_arrays
 from mnlearn.variables.schema import Schema, binary_schema
 
 # Files of variables whose states are 0 and 1 have version 1, so that older programs read them.
@@ -237,19 +238,6 @@ class Dataset:
         """
         return replace(self, schema=self.schema.rename(names))
 
-    def with_groups(self, groups: Sequence[Sequence[int]], where: str = DATA) -> "Dataset":
-        """Return the same examples with columns that together are one variable."""
-        schema, columns = schema_of_groups(self.names, groups, self.n_columns)
-        for group in groups:
-            wrong = np.flatnonzero(self.rows[:, list(group)].sum(axis=1) != 1)
-            if len(wrong):
-                row = int(np.flatnonzero(np.isin(self.row_of, wrong))[0])
-                raise InputError(
-                    "expected exactly one 1 in a group of columns.", where=where, row=row + 1
-                )
-        made = merge_rows(self.rows[:, columns], self.weight, schema)
-        return replace(made, row_of=read_only(made.row_of[self.row_of]))
-
     def save(self, path: Path | str) -> None:
         """Write the native form (`.npz`, no pickle)."""
         of_schema = schema_arrays(self.schema)
@@ -327,28 +315,6 @@ def _check_matrix(rows: NDArray) -> NDArray[np.uint8]:
         i, v = wrong[0]
         raise InputError(f"expected 0 or 1, got {rows[i, v]}.", where=DATA, row=i + 1, column=v + 1)
     return np.ascontiguousarray(rows, np.uint8)
-
-
-def check_weights(weight: NDArray, where: str = DATA) -> NDArray[np.float64]:
-    """Return `weight` as float64 if it holds positive numbers with a finite sum.
-
-    Raises
-    ------
-    InputError
-        It does not; the sentence begins with `where` and gives the row.
-    """
-    if weight.dtype.kind not in "buif":
-        raise InputError(f"expected numbers as weights, got {weight.dtype}.", where=where)
-    given = np.atleast_1d(weight).astype(np.float64)
-    wrong = np.flatnonzero(~(np.isfinite(given) & (given > 0)))
-    if len(wrong):
-        raise InputError(
-            f"expected a positive weight, got {given[wrong[0]]}.", where=where, row=wrong[0] + 1
-        )
-    with np.errstate(over="ignore"):
-        if not np.isfinite(given.sum()):
-            raise InputError("expected weights with a finite sum.", where=where)
-    return given
 
 
 def load_npz(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> Dataset:

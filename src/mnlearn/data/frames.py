@@ -142,8 +142,9 @@ def _column(name: str, values: Any, series: Any) -> Column:
         raise InputError(f"column {name!r}: expected words or numbers in each cell.") from None
     codes = codes.astype(np.int32)
     if series is None:
-        kind = "str" if values.dtype.kind in "US" else str(values.dtype)
-        return Column(name, list(distinct), codes, kind)
+        # Numbers of an array are whole, or refused.
+        kind = {"U": "str", "i": "int64", "u": "int64", "f": "int64"}.get(values.dtype.kind)
+        return Column(name, list(distinct), codes, kind or str(values.dtype))
     dtype = dtype_of(series)
     if not dtype.startswith("category"):
         return Column(name, list(distinct), codes, dtype)

@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
+from mnlearn.data.columns import Column
 from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.data.examples import Examples, read_file
 from mnlearn.data.incomplete import IncompleteData, incomplete, merge_cells
 from mnlearn.data.rules import Rules
-from mnlearn.data.table_files import name_row, open_table
+from mnlearn.data.table_files import TableFile, name_row, open_table
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import say
@@ -65,15 +67,7 @@ def load_groups(
     rest = [found for found in file.columns if found.name != column]
     examples = read_file(file._replace(columns=rest), rules)
     known = own[0].known(rules.na)
-    has_group = np.isin(own[0].codes, known)
-    if not has_group.all():
-        row = int(np.flatnonzero(~has_group)[0])
-        if not leave_out:
-            raise InputError(
-                f"{name_row(path, file.first_line, row)}, column {column!r}: the group is missing; "
-                "--missing drop or impute leaves such rows out."
-            )
-        say(f"{path}, column {column!r}: left out {(~has_group).sum()} rows without a group.")
+    _check_groups(file, own[0], known, leave_out)
     if not 2 <= len(known) <= MOST_GROUPS:
         raise InputError(
             f"{path}, column {column!r}: expected 2 to {MOST_GROUPS} groups, got {len(known)}."
@@ -84,6 +78,23 @@ def load_groups(
         str(own[0].values[k]): merge_cells(rows[own[0].codes == k], schema=data.schema)
         for k in known
     }
+
+
+def _check_groups(
+    file: TableFile, column: Column, known: NDArray[np.intp], leave_out: bool
+) -> None:
+    """Refuse rows whose group is missing, or say how many are left out."""
+    has_group = np.isin(column.codes, known)
+    if has_group.all():
+        return
+    if not leave_out:
+        where = name_row(file.path, file.first_line, int(np.flatnonzero(~has_group)[0]))
+        raise InputError(
+            f"{where}, column {column.name!r}: the group is missing; --missing drop or impute "
+            "leaves such rows out."
+        )
+    n = (~has_group).sum()
+    say(f"{file.path}, column {column.name!r}: left out {n} rows without a group.")
 
 
 def join_groups(groups: Mapping[str, Dataset]) -> Dataset:

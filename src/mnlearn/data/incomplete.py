@@ -6,7 +6,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mnlearn.data.dataset import Dataset, check_weights, merge_rows
+from mnlearn.data.dataset import Dataset, merge_rows
+from mnlearn.data.weights import check_weights
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import DATA, InputError
 from mnlearn.variables.schema import MISSING, Schema, binary_schema
