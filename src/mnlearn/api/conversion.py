@@ -12,7 +12,6 @@ from mnlearn.learning.conversion import (
     to_markov_network,
     uniform_marginals,
 )
-from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 
@@ -56,7 +55,7 @@ def from_dependency_network(
     Lowd, "Closed-form learning of Markov networks from dependency networks", UAI 2012.
     """
     own = model_of(network)
-    if not isinstance(own, DependencyNetwork):
+    if own.has_joint:
         raise InputError(f"network: expected a dependency network, got {own.title}.")
     for name, value, known in (("base", base, BASES), ("orders", orders, ORDERS)):
         if value not in known:

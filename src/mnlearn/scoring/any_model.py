@@ -56,8 +56,10 @@ def pll(model: Model, data: Dataset, threads: int = 1) -> Score:
         Number of threads.
     """
     check_variables(model, data)
-    if isinstance(model, HiddenTree) and _divides_badly(model):
-        return cll(model, data, [[v] for v in range(data.n_vars)], threads)
+    if isinstance(model, HiddenTree):
+        if _divides_badly(model):
+            return cll(model, data, [[v] for v in range(data.n_vars)], threads)
+        return score_of(log_conditionals(model, data.rows, threads).sum(axis=1), data)
     return score_of(_log_pseudo_likelihood(model, data, threads), data)
 
 
@@ -71,8 +73,6 @@ def _log_pseudo_likelihood(model: Model, data: Dataset, threads: int) -> NDArray
 
     Models with features and dependency networks are scored by these, other models by themselves.
     """
-    if isinstance(model, HiddenTree):
-        return np.asarray(log_conditionals(model, data.rows, threads).sum(axis=1))
     if model.has_own_likelihood and model.is_exact:
         return _by_flips(model, data)
     if isinstance(model, ArithmeticCircuit) and model.features is None:

@@ -132,10 +132,9 @@ def save_model(model: Model, path: Path | str) -> None:
     elif suffix in _GRAPHS:
         _GRAPHS[suffix](weighted_graph_of(model), path)
     elif suffix == _UAI:
-        if not isinstance(model, MarkovNetwork | BayesianNetwork | JunctionTree):
-            model = _as_kind(model, MarkovNetwork, path)
-        assert isinstance(model, MarkovNetwork | BayesianNetwork | JunctionTree)
-        uai.write_uai(model, path)
+        has_tables = isinstance(model, MarkovNetwork | BayesianNetwork | JunctionTree)
+        made: Any = model if has_tables else _as_kind(model, MarkovNetwork, path)
+        uai.write_uai(made, path)
     else:
         kind, write = _WRITERS[suffix]
         if not isinstance(model, kind):
