@@ -27,7 +27,6 @@ from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_learner
 from mnlearn.models.io.formats import load_network
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.names import labels_of
 from mnlearn.runtime.progress import say
 from mnlearn_studies.datasets.registry import registry_path
 
@@ -80,7 +79,7 @@ def measure_pairs(bench: Bench, name: str, train: Dataset, test: Dataset) -> Non
         folder = Path(place)
         save_text(train.rename(None), folder / TRAIN)
         save_text(
-            train if train.names else train.rename(labels_of(None, train.n_vars)),
+            train.rename(train.schema.names),
             folder / TABLE,
         )
         for pair in find_pairs(folder, train, test):

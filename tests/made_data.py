@@ -29,4 +29,5 @@ def assert_same(one: Dataset, other: Dataset) -> None:
     np.testing.assert_array_equal(one.rows, other.rows)
     np.testing.assert_array_equal(one.weight, other.weight)
     np.testing.assert_array_equal(one.row_of, other.row_of)
-    assert (one.names, one.groups) == (other.names, other.groups)
+    assert one.schema == other.schema
+    assert one.schema.is_named == other.schema.is_named

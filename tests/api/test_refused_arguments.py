@@ -62,7 +62,7 @@ def test_suffixes_in_capitals(tmp_path):
     mn.save(model, tmp_path / "M.NPZ")
     assert mn.load(tmp_path / "M.NPZ").n_vars == 3
     mn.read_data(FRAME).save(tmp_path / "D.NPZ")
-    assert mn.read_data(tmp_path / "D.NPZ").names == ("a", "b", "c")
+    assert mn.read_data(tmp_path / "D.NPZ").schema.names == ("a", "b", "c")
 
 
 ISING = mn.Ising().fit([[0, 0], [1, 1], [0, 1], [1, 0]] * 20)

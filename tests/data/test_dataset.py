@@ -111,8 +111,8 @@ def test_weights_and_names_of_another_length_are_refused(given):
 def test_tables_keep_their_names_and_sparse_matrices_are_read():
     rows = np.array([[0, 1], [1, 1]])
     named = Dataset.from_arrays(pd.DataFrame(rows, columns=["a", "b"]))
-    assert named.names == ("a", "b")
-    assert Dataset.from_arrays(pd.DataFrame(rows)).names is None
+    assert named.schema.names == ("a", "b")
+    assert not Dataset.from_arrays(pd.DataFrame(rows)).schema.is_named
     assert_same(Dataset.from_arrays(sparse.csr_array(rows), names=["a", "b"]), named)
     assert repr(named) == "<Dataset: 2 examples, 2 distinct, 2 variables>"
 
@@ -121,7 +121,7 @@ def test_take_returns_examples_by_their_position(tmp_path):
     data = load_dataset(write(tmp_path / "a.csv", "a,b,c\n" + PLAIN))
     taken = data.take(np.array([2, 1]))
     assert examples(taken).tolist() == [[0, 1, 1], [1, 0, 0]]
-    assert taken.names == data.names
+    assert taken.schema.names == data.schema.names
 
 
 # --- the promises of a dataset ----------------------------------------------------------------
@@ -160,7 +160,7 @@ def test_subset_keeps_the_examples_of_its_rows(matrix, seed, draw):
     np.testing.assert_array_equal(part.rows, data.rows[kept])
     np.testing.assert_array_equal(part.weight, data.weight[kept])
     np.testing.assert_array_equal(examples(part), matrix[np.isin(data.row_of, kept)])
-    assert part.names == names
+    assert (part.schema.names if part.schema.is_named else None) == names
     assert seed is not None or not part.is_weighted
 
 
@@ -238,8 +238,8 @@ def test_take_of_no_examples_is_refused():
 
 def test_rename():
     data = merge_rows(np.eye(2), schema=binary_schema(("a", "b")))
-    assert data.rename(["c", "d"]).names == ("c", "d")
-    assert data.rename(None).names is None
+    assert data.rename(["c", "d"]).schema.names == ("c", "d")
+    assert not data.rename(None).schema.is_named
     with pytest.raises(InputError, match="expected 2 names, got 1"):
         data.rename(["c"])
 

@@ -25,7 +25,7 @@ def test_rows_are_divided_in_order(tmp_path):
     assert examples(groups["m"]) == [[1, 0], [0, 0], [1, 0]]
     # Both groups are read alike, though all of f have one value of b.
     assert examples(groups["f"]) == [[0, 1], [1, 1]]
-    assert found.data.names == groups["f"].names == ("a", "b")
+    assert found.data.schema.names == groups["f"].schema.names == ("a", "b")
     assert examples(join_groups(groups)) == [[1, 0], [0, 0], [1, 0], [0, 1], [1, 1]]
     assert len(examples(found.data)) == 5
 

@@ -17,22 +17,22 @@ def test_equal_rows_are_merged():
     assert DATA.rows.tolist() == [[0, 1], [1, 1], [1, MISSING]]
     assert (DATA.weight.tolist(), DATA.row_of.tolist()) == ([2, 4, 4], [2, 0, 2, 1])
     assert (DATA.n_rows, DATA.n_vars, DATA.n_examples) == (3, 2, 10)
-    assert (DATA.names, DATA.row_of.dtype) == (("a", "b"), np.int32)
+    assert (DATA.schema.names, DATA.row_of.dtype) == (("a", "b"), np.int32)
     assert DATA.values.tolist() == ROWS.tolist()
     assert DATA.given_weight.tolist() == [2, 2, 2, 4]
     for array in (DATA.rows, DATA.weight, DATA.row_of, DATA.given_weight):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
     assert merge_incomplete(ROWS).weight.tolist() == [1, 1, 2]
-    assert merge_incomplete(ROWS).names is None
+    assert not merge_incomplete(ROWS).schema.is_named
 
 
 def test_complete_and_filled_examples():
     whole = DATA.complete_examples()
-    assert (examples(whole).tolist(), whole.names) == ([[0, 1], [1, 1]], ("a", "b"))
+    assert (examples(whole).tolist(), whole.schema.names) == ([[0, 1], [1, 1]], ("a", "b"))
     assert whole.weight.tolist() == [2, 4]
     filled = DATA.filled(np.where(DATA.values == MISSING, 0, DATA.values))
-    assert (filled.rows.tolist(), filled.names) == ([[0, 1], [1, 0], [1, 1]], ("a", "b"))
+    assert (filled.rows.tolist(), filled.schema.names) == ([[0, 1], [1, 0], [1, 1]], ("a", "b"))
     assert filled.weight.tolist() == [2, 4, 4]
     assert DATA.frequency().tolist() == [0.8, 1.0]
     with pytest.raises(InputError, match=r"^data: each row has a missing cell; expected complete"):
@@ -46,7 +46,7 @@ def test_complete_data_as_incomplete():
     assert (same.rows is data.rows, same.weight is data.weight, same.row_of is data.row_of) == (
         True, True, True,
     )  # fmt: skip
-    assert same.names == ("a", "b")
+    assert same.schema.names == ("a", "b")
 
 
 @pytest.mark.parametrize(("names", "label"), [(None, "2"), (("a", "b"), "'b'")])

@@ -16,7 +16,7 @@ from mnlearn.runtime.random_streams import stream
 def test_local_three_files(tmp_path):
     paths = [write(tmp_path / f"{name}.csv", "a,b\n0,1\n") for name in ("train", "valid", "test")]
     parts = load_local(*paths)
-    assert [part.names for part in parts] == [("a", "b")] * 3
+    assert [part.schema.names for part in parts] == [("a", "b")] * 3
 
 
 def test_local_single_file_is_split(tmp_path):

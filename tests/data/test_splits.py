@@ -35,7 +35,7 @@ def test_parts_are_disjoint_and_together_everything(n, seed):
     ]
     # The order of the examples survives.
     assert all(part == sorted(part) for part in numbers)
-    assert all(part.names == data.names for part in parts)
+    assert all(part.schema.names == data.schema.names for part in parts)
 
 
 def test_equal_examples_are_split_one_by_one():

@@ -24,7 +24,7 @@ def test_plain_text(tmp_path):
     assert data.rows.tolist() == [[0, 1, 1], [1, 0, 0]]
     assert data.weight.tolist() == [2, 1]
     assert data.row_of.tolist() == [0, 1, 0]
-    assert data.names is None
+    assert not data.schema.is_named
     assert (data.n_vars, data.n_rows, data.n_examples) == (3, 2, 3)
 
 
@@ -53,7 +53,7 @@ def test_compressed_text(tmp_path, suffix, pack, content):
 
 def test_header_names_the_variables(tmp_path):
     data = load_dataset(write(tmp_path / "a.csv", 'old,"new", blue \n' + PLAIN))
-    assert data.names == ("old", "new", "blue")
+    assert data.schema.names == ("old", "new", "blue")
     assert data.n_examples == 3
 
 
@@ -156,7 +156,7 @@ def test_altered_first_line_is_not_swallowed_as_a_header(tmp_path, content):
 @pytest.mark.parametrize("names", ["é,ü", "e,E", "#1,#2"])
 def test_header_of_other_characters(tmp_path, names):
     data = load_dataset(write(tmp_path / "a.csv", f"{names}\n0,1\n"))
-    assert data.names == tuple(names.split(","))
+    assert data.schema.names == tuple(names.split(","))
 
 
 @settings(max_examples=50, deadline=None)
@@ -281,5 +281,5 @@ def test_text_of_names_and_weights(tmp_path):
 
 def test_quoted_cells_behind_a_blank(tmp_path):
     data = load_dataset(write(tmp_path / "a.csv", 'a, "b, c"\n0, "1"\n1, "1"\n0,0\n'))
-    assert data.names == ("a", "b, c")
+    assert data.schema.names == ("a", "b, c")
     assert examples(data).tolist() == [[0, 1], [1, 1], [0, 0]]

@@ -102,16 +102,6 @@ class Dataset:
         """Number of indicator columns."""
         return self.rows.shape[1]
 
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """What each column says, None if the variables have no names."""
-        return self.schema.column_labels if self.schema.is_named else None
-
-    @property
-    def groups(self) -> tuple[tuple[int, ...], ...]:
-        """The columns of each variable of more than two states."""
-        return self.schema.several
-
     @cached_property
     def n_examples(self) -> float:
         """Total weight; the number of examples unless they carried weights."""

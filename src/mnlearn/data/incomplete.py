@@ -50,16 +50,6 @@ class IncompleteData:
         """Number of indicator columns."""
         return self.rows.shape[1]
 
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """What each column says, None if the variables have no names."""
-        return self.schema.column_labels if self.schema.is_named else None
-
-    @property
-    def groups(self) -> tuple[tuple[int, ...], ...]:
-        """The columns of each variable of more than two states."""
-        return self.schema.several
-
     @cached_property
     def n_examples(self) -> float:
         """Total weight of the examples."""
@@ -110,8 +100,8 @@ class IncompleteData:
         """
         known = self.weight @ (self.rows != MISSING)
         if not known.all():
-            v = int(np.argmin(known))
-            name = v + 1 if self.names is None else repr(self.names[v])
+            v = int(self.schema.variable_of[np.argmin(known)])
+            name = repr(self.schema.names[v]) if self.schema.is_named else v + 1
             raise InputError(
                 "all cells are missing; leave the column out.", where=DATA, column=name
             )

@@ -24,9 +24,7 @@ def test_the_circuit_has_the_potential_of_the_network(seed):
     circuit = compile_network(network)
     circuit.check()
     states = all_states(network.n_vars)
-    np.testing.assert_allclose(
-        log_value(circuit, states), network.potential_of(states), atol=1e-12
-    )
+    np.testing.assert_allclose(log_value(circuit, states), network.potential_of(states), atol=1e-12)
     assert circuit.features is network.features
 
 

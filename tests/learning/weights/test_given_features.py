@@ -20,7 +20,7 @@ def test_the_weights_maximise_the_penalised_pseudo_likelihood(heaviest):
     data = merge_rows(data.rows, data.weight * np.linspace(1, heaviest, data.n_rows))
     learned, fit = learn_weights(network, data, Penalty(0.8))
     assert learned.features is network.features
-    assert learned.names == network.names
+    assert learned.schema.names == network.schema.names
 
     def objective(w):
         scored = MarkovNetwork(5, network.features, w)

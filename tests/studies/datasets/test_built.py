@@ -60,8 +60,8 @@ def test_networks_of_several_states():
 def test_samples_follow_the_network():
     files = [gzip.compress(BIF.encode())]
     plain, grouped = alarm.build_alarm(files), alarm.build_alarm_groups(files)
-    assert plain["train"].names[:4] == ("C=LOW", "C=MID", "C=HIGH", "C=no value 4")
-    assert grouped["train"].names == ("C=LOW", "C=MID", "C=HIGH", "A", "B")
+    assert plain["train"].schema.names[:4] == ("C=LOW", "C=MID", "C=HIGH", "C=no value 4")
+    assert grouped["train"].schema.column_labels == ("C=LOW", "C=MID", "C=HIGH", "A", "B")
     assert plain["train"].schema.is_binary
     kept = [0, 1, 2, 5, 9]
     for split in SPLITS:

@@ -87,10 +87,10 @@ def test_a_sample_is_prepared_like_a_dataset(tmp_path):
     assert [data.n_examples for data in splits.values()] == [100, 500, 1000]
     whole = prepare_dataset("grid", tmp_path, 20)
     assert np.array_equal(splits["test"].rows, whole["test"].rows)
-    own = write(tmp_path / "own.csv", "a=x,a=y,b\n" + "1,0,0\n0,1,1\n" * 20)
-    local = {"train": str(own), "groups": "names"}
+    own = write(tmp_path / "own.csv", "a,b\n" + "x,0\ny,1\nz,1\n" * 20)
+    local = {"train": str(own), "states": {"a": ["z", "y", "x"]}}
     train = prepare_dataset("mine-n10-f0", tmp_path, 20, local)["train"]
-    assert (train.n_examples, train.groups) == (10, ((0, 1),))
+    assert (train.n_examples, train.schema["a"].states) == (10, ("z", "y", "x"))
 
 
 def test_what_a_study_knows_of_a_sample():

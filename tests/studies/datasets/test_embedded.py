@@ -25,8 +25,8 @@ def test_embedded_datasets_are_as_described(name):
     assert description.name == name
     assert [part.n_vars for part in parts] == [description.n_vars] * 3
     assert [part.n_examples for part in parts] == [description.n_rows(split) for split in SPLITS]
-    assert all(part.names is not None for part in parts)
-    assert len(set(parts[0].names or ())) == description.n_vars
+    assert all(part.schema.is_named for part in parts)
+    assert len(set(parts[0].schema.names or ())) == description.n_vars
 
 
 @pytest.mark.parametrize("name", EMBEDDED)
@@ -40,9 +40,9 @@ def test_embedded_datasets_depend_on_the_seed_alone(name):
 def test_digits_are_the_images():
     parts = load_embedded("digits", seed=3)
     assert sum(part.n_examples for part in parts) == 1797
-    assert parts[0].names is not None
-    assert parts[0].names[:2] == ("pixel_0_0", "pixel_0_1")
-    assert parts[0].names[-1] == "pixel_7_7"
+    assert parts[0].schema.is_named
+    assert parts[0].schema.names[:2] == ("pixel_0_0", "pixel_0_1")
+    assert parts[0].schema.names[-1] == "pixel_7_7"
     # The first column of every image is blank: constant columns stay.
     assert parts[0].frequency[0] == 0
     assert 0.25 < parts[0].density < 0.4

@@ -29,7 +29,6 @@ from mnlearn.learning.ising.estimation import (
 from mnlearn.learning.ising.network import IsingNetwork
 from mnlearn.learning.ising.resampling import count_rows, draw_rows, map_resamples, select_rows
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.names import labels_of
 from mnlearn.runtime.random_streams import SEED, stream
 
 
@@ -163,9 +162,9 @@ def _common_variables(
     if len(groups) < 2:
         raise InputError("groups: expected at least two.")
     first = next(iter(groups.values()))
-    labels = labels_of(first.names, first.n_vars)
+    labels = first.schema.names
     for name, data in groups.items():
-        if data.n_vars != first.n_vars or (data.names or labels) != labels:
+        if data.schema != first.schema:
             raise InputError(f"group {name}: expected the variables of the first group.")
         count_rows(data)
     rare = {name: find_dropped(data) for name, data in groups.items()}
