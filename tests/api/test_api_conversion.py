@@ -56,5 +56,5 @@ def test_columns_of_a_table_are_found_by_name():
     found = mn.from_dependency_network(network, table[["c", "a", "b"]])
     expected = mn.from_dependency_network(network, table)
     assert_array_equal(found.weight, expected.weight)
-    with pytest.raises(mn.InputError, match="X: lacks the column 'b' of the model"):
+    with pytest.raises(mn.InputError, match="X: there is no column 'b'"):
         mn.from_dependency_network(network, table[["a", "c"]])

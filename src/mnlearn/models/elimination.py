@@ -56,21 +56,26 @@ def min_fill_order(
         entries += 2.0 ** min(bits[v] + sum(bits[u] for u in near[v]), 1000)
         if math.log2(entries) > most:
             break
-        changed = set(near[v])
-        for a, b in itertools.combinations(sorted(near[v]), 2):
-            if b not in near[a]:
-                near[a].add(b)
-                near[b].add(a)
-        for u in near[v]:
-            near[u].discard(v)
-        # The neighbours are a clique now, so these have the common neighbours of each new edge too.
-        for u in near[v]:
-            changed |= near[u]
-        for w in changed & left:
+        for w in _join_neighbours(near, v) & left:
             fill[w] = _fill(near, w)
             heapq.heappush(queue, (fill[w], w))
         near[v] = set()
     return order, math.log2(entries)
+
+
+def _join_neighbours(near: list[set[int]], v: int) -> set[int]:
+    """Join all neighbours of a variable, and return the variables whose fill may change."""
+    changed = set(near[v])
+    for a, b in itertools.combinations(sorted(near[v]), 2):
+        if b not in near[a]:
+            near[a].add(b)
+            near[b].add(a)
+    for u in near[v]:
+        near[u].discard(v)
+    # The neighbours are a clique now, so these have the common neighbours of each new edge too.
+    for u in near[v]:
+        changed |= near[u]
+    return changed
 
 
 def _neighbours(n_vars: int, scopes: Iterable[Sequence[int]]) -> list[set[int]]:

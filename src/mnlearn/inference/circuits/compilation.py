@@ -6,12 +6,13 @@ eliminated at the lowest level of its diagrams. See Chavira & Darwiche, "Compili
 using variable elimination", IJCAI 2007.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
@@ -139,10 +140,7 @@ def compile_network(model: Model, max_edges: int = MAX_EDGES) -> ArithmeticCircu
 
     waiting: list[list[Diagram]] = [[] for _ in range(len(schema))]
     for k, allowed in enumerate(features):
-        diagram: Diagram = 2 * n_columns + k
-        for v in sorted(allowed, key=lambda v: level[v]):
-            branches = [diagram if holds else _ONE for holds in allowed[v].tolist()]
-            diagram = (int(level[v]), *branches)
+        diagram = _diagram_of(allowed, level, 2 * n_columns + k)
         waiting[min(int(level[v]) for v in allowed)].append(diagram)
     result = _ONE
     for k, v in enumerate(order):
@@ -158,6 +156,17 @@ def compile_network(model: Model, max_edges: int = MAX_EDGES) -> ArithmeticCircu
         else:
             result = builder.multiply_nodes(result, left)
     return builder.circuit(result, network)
+
+
+def _diagram_of(
+    allowed: Mapping[int, NDArray[np.bool_]], level: NDArray[np.int64], parameter: int
+) -> Diagram:
+    """Return the diagram of a feature: its parameter where all variables are in allowed states."""
+    diagram: Diagram = parameter
+    for v in sorted(allowed, key=lambda v: level[v]):
+        branches = [diagram if holds else _ONE for holds in allowed[v].tolist()]
+        diagram = (int(level[v]), *branches)
+    return diagram
 
 
 def _order(schema: Schema, scopes: list[list[int]], max_edges: int) -> tuple[list[int], float]:
