@@ -25,7 +25,7 @@ def sample_by_slices(
     seed: int,
     threads: int = 1,
 ) -> NDArray[np.float32]:
-    """Return estimates of P(query column = 1 | evidence) from parts of one chain per evidence.
+    """Return P(query column = 1 | evidence), (n_rows, n_batches, n_columns), by a chain per row.
 
     Parameters
     ----------
@@ -36,15 +36,11 @@ def sample_by_slices(
     inference : Inference
         Numbers of samples that are counted, and of those before them.
     n_batches : int
-        Number of parts.
+        Number of parts of a chain, each of which has an estimate.
     seed : int
         The chain of a row depends on this 64-bit seed and on the evidence of the row only.
     threads : int
         Number of threads; the result does not depend on it.
-
-    Returns
-    -------
-    ndarray of float32, shape (n_rows, n_batches, n_columns)
 
     Raises
     ------
