@@ -25,8 +25,9 @@ _FAULTS = ("", "a sum over children of different variables", "a product whose fa
 class ArithmeticCircuit(Model):
     """A circuit of sums and products in topological order, children before parents.
 
-    Nodes 0 to 2 * n_columns - 1 are the literals; node 2 * c + x says that column c is x. One node
-    for each parameter follows, then the sums and products. The last node is the root. Construction
+    Nodes 0 to 2 * n_columns - 1 are the literals; node 2 * c + x says that column c is x. Of a
+    variable of more than two states, only the nodes that say that a column is 1 have parents. One
+    node for each parameter follows, then the sums and products. The last node is the root. Construction
     converts the arrays to these dtypes, makes them read-only and checks their shapes; `check`
     checks the structure.
 

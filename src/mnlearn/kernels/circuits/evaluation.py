@@ -1,8 +1,8 @@
 """Evaluation and differentiation of arithmetic circuits, and single states of them.
 
-Nodes 0 to 2 * n_vars - 1 are the literals, X_v = x at 2 * v + x; then come the parameters; then
-sums and products. The last node is the root; children come before parents. `start` and `child` are
-the children of the sums and products only, `is_sum` tells them apart.
+Nodes 0 to 2 * n_columns - 1 are the literals, column c = x at 2 * c + x; then come the parameters;
+then sums and products. The last node is the root; children come before parents. `start` and `child`
+are the children of the sums and products only, `is_sum` tells them apart.
 
 The flow of a node is its share in the value of the root: the derivative of the root by the node,
 times the node's value, divided by the root's. The flow of a literal is its marginal probability
