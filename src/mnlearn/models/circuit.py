@@ -27,9 +27,9 @@ class ArithmeticCircuit(Model):
 
     Nodes 0 to 2 * n_columns - 1 are the literals; node 2 * c + x says that column c is x. Of a
     variable of more than two states, only the nodes that say that a column is 1 have parents. One
-    node for each parameter follows, then the sums and products. The last node is the root. Construction
-    converts the arrays to these dtypes, makes them read-only and checks their shapes; `check`
-    checks the structure.
+    node for each parameter follows, then the sums and products. The last node is the root.
+    Construction converts the arrays to these dtypes, makes them read-only and checks their shapes;
+    `check` checks the structure.
 
     Attributes
     ----------
