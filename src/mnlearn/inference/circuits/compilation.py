@@ -235,26 +235,28 @@ class _Builder:
         """Return the node of a product."""
         if a == _ONE:
             return b
-        return a if b == _ONE else self._node(0, a, b)
+        return a if b == _ONE else self._node((0, a, b) if a < b else (0, b, a))
 
-    def _node(self, is_sum: int, *children: int) -> int:
-        key = (is_sum, *sorted(children))
-        if key not in self._nodes:
+    def _node(self, key: tuple[int, ...]) -> int:
+        """Return the node of a sum (1) or a product (0) of nodes in ascending order."""
+        found = self._nodes.get(key)
+        if found is None:
             if self._n_edges >= self.max_edges:
                 raise _too_large(self.max_edges, self.log2_entries)
-            self._n_edges += len(children)
-            self._nodes[key] = self.n_leaves + len(self.inner)
+            self._n_edges += len(key) - 1
+            self._nodes[key] = found = self.n_leaves + len(self.inner)
             self.inner.append(key)
-        return self._nodes[key]
+        return found
 
-    def _decision(self, level: int, *branches: Diagram) -> Diagram:
-        first = branches[0]
-        if all(b is first or (b == first and not isinstance(b, tuple)) for b in branches):
-            return first
-        key = (level, *map(_key, branches))
-        if key not in self._diagrams:
-            self._diagrams[key] = (level, *branches)
-        return self._diagrams[key]
+    def _decision(self, level: int, branches: list[Diagram]) -> Diagram:
+        first, *others = map(_key, branches)
+        if others.count(first) == len(others):
+            return branches[0]
+        key = (level, first, *others)
+        found = self._diagrams.get(key)
+        if found is None:
+            self._diagrams[key] = found = (level, *branches)
+        return found
 
     def multiply(self, a: Diagram, b: Diagram) -> Diagram:
         """Return the product of two diagrams."""
@@ -268,11 +270,17 @@ class _Builder:
             if not isinstance(a, tuple) and not isinstance(b, tuple):
                 return self.multiply_nodes(a, b)
             key = (_key(a), _key(b))
-            if key not in done:
-                top = max(_level(a), _level(b))
-                pairs = _branches(a, b, top)
-                done[key] = self._decision(top, *(multiply_below(*pair) for pair in pairs))
-            return done[key]
+            found = done.get(key)
+            if found is None:
+                level_a, level_b = _level(a), _level(b)
+                if level_a == level_b:
+                    parts = list(map(multiply_below, a[1:], b[1:]))
+                elif level_a > level_b:
+                    parts = [multiply_below(part, b) for part in a[1:]]
+                else:
+                    parts = [multiply_below(a, part) for part in b[1:]]
+                done[key] = found = self._decision(max(level_a, level_b), parts)
+            return found
 
         return multiply_below(a, b)
 
@@ -281,15 +289,13 @@ class _Builder:
         done: dict[int, Diagram] = {}
 
         def reduce(one: Diagram) -> Diagram:
-            assert isinstance(one, tuple)
-            if _key(one) not in done:
-                top, *branches = one
-                if top == level:
-                    assert not any(isinstance(branch, tuple) for branch in branches)
-                    done[_key(one)] = self._node(1, *branches)
+            key = _key(one)
+            if key not in done:
+                if one[0] == level:
+                    done[key] = self._node((1, *sorted(one[1:])))
                 else:
-                    done[_key(one)] = self._decision(top, *map(reduce, branches))
-            return done[_key(one)]
+                    done[key] = self._decision(one[0], [reduce(part) for part in one[1:]])
+            return done[key]
 
         return reduce(diagram)
 
@@ -337,14 +343,3 @@ def _key(diagram: Diagram) -> int:
 
 def _level(diagram: Diagram) -> int:
     return diagram[0] if isinstance(diagram, tuple) else -1
-
-
-def _branches(a: Diagram, b: Diagram, level: int) -> list[tuple[Diagram, Diagram]]:
-    """Return what two diagrams are for each state of the variable of a level."""
-    own = [d[1:] if isinstance(d, tuple) and d[0] == level else None for d in (a, b)]
-    n_states = len(next(branches for branches in own if branches is not None))
-    parts = [
-        (d,) * n_states if branches is None else branches
-        for d, branches in zip((a, b), own, strict=True)
-    ]
-    return list(zip(*parts, strict=True))
