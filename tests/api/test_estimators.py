@@ -34,20 +34,16 @@ FRACTIONS = {
     f"check_sample_weight_equivalence_on_{form}_data": "the data are fractions"
     for form in ("dense", "sparse")
 }
-# Latent trees need the same number of states everywhere, which these data have not.
-UNEQUAL = dict.fromkeys(
-    (
-        "check_n_features_in_after_fitting",
-        "check_positive_only_tag_during_fit",
-        "check_estimators_dtypes",
-        "check_sample_weights_pandas_series",
-        "check_sample_weights_not_an_array",
-        "check_sample_weights_shape",
-        "check_sample_weights_not_overwritten",
-        "check_fit_check_is_fitted",
-    ),
-    "the variables have different numbers of states",
-)
+# What the two learners say that do not learn every number of states.
+REFUSED = {
+    "Ising": "an Ising network is of variables with two",
+    "LTM": "expected variables with the same number of states",
+}
+
+
+def _sentences(error):
+    """Return what an error says, and those that caused it."""
+    return "" if error is None else f"{error} {_sentences(error.__cause__ or error.__context__)}"
 
 
 @pytest.mark.parametrize("name", [*LEARNERS, "Ising"])
@@ -57,11 +53,15 @@ def test_scikit_learn_accepts_an_estimator(name):
         estimator.set_params(n_generated=1000)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        expected = FRACTIONS | (UNEQUAL if name == "LTM" else {})
-        found = check_estimator(estimator, on_fail=None, expected_failed_checks=expected)
-    failed = [one for one in found if one["status"] == "failed"]
-    assert [(one["check_name"], str(one["exception"])) for one in failed] == []
-    assert sum(one["status"] == "passed" for one in found) > 30
+        found = check_estimator(estimator, on_fail=None, expected_failed_checks=FRACTIONS)
+    refused = REFUSED.get(name, "no such sentence")
+    failed = [
+        (one["check_name"], str(one["exception"]))
+        for one in found
+        if one["status"] == "failed" and refused not in _sentences(one["exception"])
+    ]
+    assert failed == []
+    assert sum(one["status"] == "passed" for one in found) > (25 if name in REFUSED else 35)
 
 
 @pytest.mark.parametrize("name", LEARNERS)

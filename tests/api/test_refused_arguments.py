@@ -34,7 +34,10 @@ def test_what_is_no_table_no_list_and_no_number_is_refused():
         ),
         (lambda: mn.GridSearch(mn.ChowLiu(), {}).fit(FRAME, validation=5), "validation: expected"),
         (lambda: mn.save(mn.ChowLiu(), "m.npz"), "model: expected a model, or a learner after"),
-        (lambda: mn.read_data(FRAME, cut=">=x"), "cut, column .>.: expected rising numbers or median, got"),
+        (
+            lambda: mn.read_data(FRAME, cut=">=x"),
+            "cut, column .>.: expected rising numbers or median, got",
+        ),
         (lambda: model.log_potential([1, 1, 0]), "rows: expected a mapping of variables to states"),
         (lambda: model.log_potential({"a": 1, "b": 0}), "rows, .*column 'c': is missing"),
         (

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.frames import as_matrix, read_table
+from mnlearn.data.frames import as_matrix, check_shape, read_table
 from mnlearn.data.incomplete import IncompleteData
 from mnlearn.data.rules import READ_DATA, Rules
 from mnlearn.data.tables import Table, describe_order, match_data
@@ -143,8 +143,8 @@ def check_data(X: Any, argument: str = "X") -> None:
     refuse_mask(X, argument)
     if isinstance(X, Mapping) and not hasattr(X, "toarray"):
         raise InputError(f"{argument}: expected a matrix, got a mapping; use pandas.DataFrame(X).")
-    if isinstance(X, list | tuple):
-        as_matrix(X, argument)
+    given = as_matrix(X, argument) if isinstance(X, list | tuple) else X
+    check_shape(getattr(given, "shape", ()), argument)
 
 
 def check_finite(X: Any, argument: str, missing: bool) -> None:

@@ -125,7 +125,7 @@ def as_matrix(X: Any, where: str) -> Any:
 
 def check_shape(shape: tuple[int, ...], where: str) -> None:
     """Refuse data without rows or without columns, in the words of scikit-learn."""
-    for what, n in zip(("sample", "feature"), shape, strict=True):
+    for what, n in zip(("sample", "feature"), shape, strict=False):
         if n == 0:
             raise InputError(
                 f"{where}: has 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
