@@ -84,7 +84,7 @@ def write_model(name, **changes):
         ("info long_literal.ac", "long_literal.ac, line 5: expected literals"),
         ("info header.ac", "header.ac, line 1: expected the numbers of values"),
         ("info lines.ac", "lines.ac, line 1: expected the numbers of values"),
-        ("info huge.npz", "huge.npz: expected at most 10000000 variables"),
+        ("info huge.npz", "huge.npz: expected at most 1000000 variables"),
         ("info control.npz", r"control.npz, names, column 1: 'a\x01' has a control character"),
         ("info twice.npz", "twice.npz, names: two columns are called 'a'"),
         ("convert control.npz a.graphml", "control.npz, names, column 1"),

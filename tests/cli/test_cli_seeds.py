@@ -51,10 +51,9 @@ LINES = {
     "sample circuit.npz --rows 30 --out o.csv": lambda s: mn.load("circuit.npz").sample(
         30, random_state=s
     ),
-    "query dn.npz --evidence row --inference gibbs --samples 30 --out o.csv": lambda s: [
-        *mn.load("dn.npz").query(GIVEN, inference="gibbs", samples=30, random_state=s),
-        *GIVEN.values(),
-    ],
+    "query dn.npz --evidence row --inference gibbs --samples 30 --out o.csv": lambda s: mn.load(
+        "dn.npz"
+    ).query(GIVEN, inference="gibbs", samples=30, random_state=s),
     "score dn.npz d.data --metric cmll --folds 2 --samples 9 --per-example o.csv": lambda s: score(
         "dn.npz", "cmll", folds=2, samples=9, random_state=s
     ),
@@ -72,7 +71,10 @@ def written(line):
     succeed(line)
     if "o.npz" in line:
         return mn.load("o.npz").weight.tolist()
-    cells = pd.read_csv("o.csv", header=None).apply(pd.to_numeric, errors="coerce")
+    cells = pd.read_csv("o.csv", header=None)
+    if "query" in line:
+        return cells[cells.columns[-1]].iloc[1:].astype(float).tolist()
+    cells = cells.apply(pd.to_numeric, errors="coerce")
     return cells.dropna().to_numpy().ravel().tolist()  # without the header
 
 

@@ -103,8 +103,7 @@ def _read_frame(path: Path) -> Any:
         advice = f"pip install 'mnlearn[tables]' or {package}"
         raise InputError(f"{path}: needs the package {package}; {advice}.") from error
     except Exception as error:  # each format has errors of its own
-        reason = " ".join(str(error).split())
-        raise InputError(f"{path}: cannot be read as {path.suffix}: {reason}.") from error
+        raise InputError(f"{path}: cannot be read as {path.suffix}: {error}") from error
 
 
 def _decode(content: bytes, path: Path) -> str:

@@ -17,7 +17,7 @@ CHOSEN = ""
 TUNING_RECORD = "tuning.json"
 TRACE = "trace.csv"
 # What the file of a model says beside its numbers.
-_METADATA = ("kind", "version", "names", "states")
+_METADATA = ("kind", "version", "names", "schema")
 
 
 def model_path(folder: Path, variant: str) -> Path:
