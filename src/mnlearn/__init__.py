@@ -1,9 +1,9 @@
-"""Structure learning for Markov networks over binary variables.
+"""Structure learning for Markov networks over discrete variables.
 
     import mnlearn as mn
 
     model = mn.DTSL(kappa=0.01).fit(X).model_
-    model.query({"sleep": 1})
+    model.query({"sleep": "bad"})
 
 `dir(mnlearn)` lists the learners, the models and the functions. Importing the package imports
 nothing else: each name is loaded when it is asked for.
