@@ -224,7 +224,7 @@ rows[:, 1] = rows[:, 0]
 table = pd.DataFrame(rows, columns=list("abcd"))
 learned = mn.DTSL(kappa=0.01).fit(table)
 assert learned.score(table) > -3
-assert learned.model_.query({"a": 1})["b"] > 0.9
+assert learned.model_.query({"a": 1})["b", 1] > 0.9
 print("works")
 """
 COMMAND = "from mnlearn.cli import main; main()"
