@@ -138,7 +138,7 @@ def test_altered_gz_is_refused(tmp_path):
 
 def test_binary_and_missing_files_are_refused(tmp_path):
     with pytest.raises(InputError, match="is not a text file"):
-        load_dataset(write(tmp_path / "a.data", b"\xff\xfe\x00\x01"))
+        load_dataset(write(tmp_path / "a.data", b"\xff\xff\x00\x01"))
     with pytest.raises(InputError, match="no such file"):
         load_dataset(tmp_path / "absent.data")
     with pytest.raises(InputError, match="no such file"):

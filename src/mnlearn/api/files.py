@@ -92,8 +92,8 @@ def read_data(
     Parameters
     ----------
     source : path-like, DataFrame, array-like or sparse matrix
-        A file: text (also `.gz` or `.xz`), `.npz`, `.parquet`, `.feather`, `.sav`, `.dta` or
-        `.xlsx`; or a table of pandas, Polars or Arrow, or a matrix.
+        A file: text (also `.gz`, `.xz` or `.bz2`), `.npz`, `.parquet`, `.feather`, `.sav`, `.dta`
+        or `.xlsx`; or a table of pandas, Polars or Arrow, or a matrix.
     states : mapping of str to sequence, or path-like, optional
         All states of columns, in their order: {"sex": ["f", "m"]}; or a `.schema` file of Libra for
         columns without names.

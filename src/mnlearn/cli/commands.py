@@ -137,6 +137,6 @@ def main(ctx: click.Context) -> None:
     mnlearn study dtsl                                    a whole paper
 
     Data are text files with one example a line, `0,1,1,0`, with or without a header; also
-    `.npz`, and `.gz` or `.xz` of the text forms.
+    `.npz`, and `.gz`, `.xz` or `.bz2` of the text forms.
     """
     ctx.with_resource(show_progress())

@@ -55,7 +55,7 @@ def convert(
     models  .npz  .mn  .dn  .bn  .ac  .bif  .uai   both ways;
             .nnf (d-DNNF), .graphml and .csv (edges): out only; a Markov or
             Bayesian network is compiled into an .ac or .nnf for exact answers
-    data      .npz  .data  .csv, and .gz or .xz of the text forms; tables of
+    data      .npz  .data  .csv, and .gz, .xz or .bz2 of the text forms; tables of
             other programs (.parquet, .feather, .sav, .dta, .xlsx): in only
     """
     from mnlearn.models.io.formats import FORMS, form_of

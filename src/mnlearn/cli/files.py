@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mnlearn.runtime.atomic import check_place
+from mnlearn.runtime.decompression import COMPRESSED
 from mnlearn.runtime.errors import InputError, name_data
 
 if TYPE_CHECKING:
@@ -112,11 +113,11 @@ def check_model_file(path: Path) -> None:
 
 def check_text_form(path: Path) -> None:
     """Refuse a file for examples as text whose name claims that it is something else."""
-    plain = path.with_suffix("") if path.suffix.lower() in (".gz", ".xz") else path
+    plain = path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
     if plain.suffix.lower() not in (".data", ".csv", ".txt"):
         raise InputError(
             f"{path}: expected a text file of examples that ends in .data, .csv or .txt, perhaps "
-            "with .gz or .xz."
+            "with .gz, .xz or .bz2."
         )
 
 

@@ -96,7 +96,8 @@ def load_examples(
     """Read examples by suffix: `.npz`, a table of another program, else text.
 
     Text may have a header: a first line without any number in it; numbers in quotation marks are
-    names too. Commas, semicolons or tabs separate cells. `.gz` and `.xz` of it are read as well.
+    names too. Commas, semicolons or tabs separate cells. It may be compressed: `.gz`, `.xz`,
+    `.bz2`.
 
     Parameters
     ----------

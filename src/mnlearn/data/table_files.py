@@ -12,11 +12,10 @@ from mnlearn.data.columns import Column
 from mnlearn.data.frames import columns_of_frame
 from mnlearn.data.rules import Rules
 from mnlearn.data.tables import Table, match_columns, read_columns
-from mnlearn.data.text import decode_text
 from mnlearn.data.text_tables import parse_table
 from mnlearn.runtime.decompression import ExpansionLimit, read_limited
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import split_lines
+from mnlearn.runtime.files import decode_text, split_lines
 from mnlearn.variables.schema import Schema
 
 # The reader of pandas for each suffix, and what it needs beside the package.
@@ -86,7 +85,7 @@ def open_table(path: Path, limit: ExpansionLimit, content: bytes | None = None) 
         return TableFile(path, columns_of_frame(frame, str(path)), True, None)
     if content is None:
         content = read_limited(path, limit)
-    table = parse_table(list(split_lines(_decode(content, path))), str(path))
+    table = parse_table(list(split_lines(decode_text(content, path))), str(path))
     return TableFile(path, table.columns, table.has_names, table.first_line, table.weight)
 
 
@@ -104,11 +103,3 @@ def _read_frame(path: Path) -> Any:
         raise InputError(f"{path}: needs the package {package}; {advice}.") from error
     except Exception as error:  # each format has errors of its own
         raise InputError(f"{path}: cannot be read as {path.suffix}: {error}") from error
-
-
-def _decode(content: bytes, path: Path) -> str:
-    try:
-        return decode_text(content, path)
-    except InputError as error:
-        error.advice = "if it is one, save it in UTF-8, which Excel calls CSV UTF-8"
-        raise

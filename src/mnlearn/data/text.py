@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, read_limited
 from mnlearn.runtime.errors import InputError, name_data
-from mnlearn.runtime.files import split_lines
+from mnlearn.runtime.files import decode_text, split_lines
 from mnlearn.runtime.names import check_names
 from mnlearn.variables.schema import binary_schema
 
@@ -24,7 +24,7 @@ def load_benchmark(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> D
     Parameters
     ----------
     path : path-like
-        The file, which may be compressed (`.gz`, `.xz`).
+        The file, which may be compressed (`.gz`, `.xz`, `.bz2`).
     limit : ExpansionLimit
         How far a compressed file may expand.
 
@@ -40,20 +40,6 @@ def load_benchmark(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> D
     if matrix is not None:
         return merge_rows(matrix)
     return parse_lines(Path(path), list(split_lines(decode_text(content, path))))
-
-
-def decode_text(content: bytes, path: Path | str) -> str:
-    """Return the text of a file.
-
-    Raises
-    ------
-    InputError
-        The bytes are not UTF-8; the sentence gives the place.
-    """
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"is not a text file (byte {error.start}).", where=path) from error
 
 
 def parse_plain(content: bytes) -> NDArray[np.uint8] | None:

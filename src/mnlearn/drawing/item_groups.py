@@ -65,7 +65,7 @@ def colour_groups(group: Sequence[str], colour_of: Mapping[str, str] | None = No
 
 def _read_rows(path: Path) -> Iterator[tuple[str, str, str, str]]:
     """Yield the place of each row for messages, its item, its group, and its colour or ""."""
-    lines = list(split_lines(read_text(path).removeprefix("\ufeff")))
+    lines = list(split_lines(read_text(path)))
     reader = csv.reader(lines, delimiter=separator_of(lines))
     try:
         rows = [[value.strip() for value in row] for row in reader]

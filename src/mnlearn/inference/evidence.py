@@ -175,7 +175,7 @@ def read_evidence(path: Path, schema: Schema) -> tuple[Evidence, str | None]:
         A line has too few or too many cells, or a cell is no state; or the first line names a
         variable twice, or one that the model does not have.
     """
-    lines = split_lines(read_text(path).removeprefix("\ufeff").rstrip(" \r\n"))
+    lines = split_lines(read_text(path).rstrip(" \r\n"))
     table = [
         _split_cells(line, separator_of(lines), f"{path}, line {number}")
         for number, line in enumerate(lines, start=1)

@@ -1,5 +1,6 @@
 """Compressed files, expanded only up to a limit: a few kilobytes can hold terabytes of zeros."""
 
+import bz2
 import gzip
 import io
 import lzma
@@ -13,7 +14,13 @@ from typing import IO, Any
 
 from mnlearn.runtime.errors import InputError
 
-_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
+_OPENERS: dict[str, Callable[..., Any]] = {
+    ".gz": gzip.open,
+    ".xz": lzma.open,
+    ".bz2": bz2.open,
+}
+# The suffixes of compressed files.
+COMPRESSED = tuple(_OPENERS)
 _CHUNK_BYTES = 1 << 20
 
 
@@ -68,7 +75,7 @@ DEFAULT_LIMIT = ExpansionLimit()
 
 @contextmanager
 def open_bytes(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> Iterator[IO[bytes]]:
-    """Yield the content of `path` as a stream, expanded if `path` ends in `.xz` or `.gz`.
+    """Yield the content of `path` as a stream, expanded by its suffix `.xz`, `.gz` or `.bz2`.
 
     Raises
     ------

@@ -1,5 +1,7 @@
 """Content of files: atomic writing, and reading through compression."""
 
+import bz2
+import codecs
 import csv
 import gzip
 import hashlib
@@ -15,9 +17,17 @@ from typing import Any
 from mnlearn.runtime.atomic import atomic_path
 from mnlearn.runtime.decompression import read_limited
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.file_kinds import kind_of
 
 # str.splitlines also splits at vertical tabs, form feeds, U+2028 and more.
 _LINE_END = re.compile("\r\n|\n|\r")
+# Marks at the beginning of a text, and its encoding; that of UTF-32 begins with that of UTF-16.
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 
 
 def write_text(path: Path | str, text: str) -> None:
@@ -26,16 +36,18 @@ def write_text(path: Path | str, text: str) -> None:
 
 
 def write_bytes(path: Path | str, content: bytes) -> None:
-    """Write `content` to `path` atomically, compressed if it ends in `.xz` or `.gz`."""
+    """Write `content` to `path` atomically, compressed by its suffix `.xz`, `.gz` or `.bz2`."""
     with atomic_path(path) as temporary:
         temporary.write_bytes(compress_for(path, content))
 
 
 def compress_for(path: Path | str, content: bytes) -> bytes:
-    """Return `content`, compressed if `path` ends in `.xz` or `.gz`."""
+    """Return `content`, compressed by the suffix `.xz`, `.gz` or `.bz2`."""
     suffix = Path(path).suffix
     if suffix == ".xz":
         return lzma.compress(content)
+    if suffix == ".bz2":
+        return bz2.compress(content)
     return gzip.compress(content, mtime=0) if suffix == ".gz" else content
 
 
@@ -67,7 +79,7 @@ def write_json(path: Path | str, value: Any) -> None:
 
 
 def read_bytes(path: Path | str) -> bytes:
-    """Return the content of `path`, decompressed if it ends in `.xz` or `.gz`.
+    """Return the content of `path`, decompressed by its suffix `.xz`, `.gz` or `.bz2`.
 
     Raises
     ------
@@ -85,11 +97,35 @@ def file_digest(path: Path) -> str:
 
 
 def read_text(path: Path | str) -> str:
-    """Return the content of `path` as UTF-8 text; see `read_bytes`."""
+    """Return the content of `path` as text; see `read_bytes` and `decode_text`."""
+    return decode_text(read_bytes(path), path)
+
+
+def decode_text(content: bytes, where: Path | str) -> str:
+    """Return the text of a file in UTF-8, or in UTF-16 as Excel's Unicode text, without its mark.
+
+    Raises
+    ------
+    InputError
+        It is no such text; the sentence says what the file is, or names the byte.
+    """
+    encoding = next((name for mark, name in _MARKS if content.startswith(mark)), "utf-8")
     try:
-        return read_bytes(path).decode("utf-8")
+        text = content.decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: is not a text file (byte {error.start}).") from error
+        raise _not_text(content, error.start, where) from error
+    if "\0" in text:
+        raise _not_text(content, content.index(b"\0"), where)
+    return text
+
+
+def _not_text(content: bytes, start: int, where: Path | str) -> InputError:
+    """Return the error of a file that is no text from a byte on."""
+    found = kind_of(content)
+    if found is not None:
+        return InputError(f"is {found[0]}, not text.", where=where, advice=found[1])
+    advice = "if it is one, save it in UTF-8, which Excel calls CSV UTF-8"
+    return InputError(f"is not a text file (byte {start}).", where=where, advice=advice)
 
 
 def split_lines(text: str) -> list[str]:

@@ -25,6 +25,7 @@ from mnlearn.models.io.nnf import write_nnf
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
+from mnlearn.runtime.decompression import COMPRESSED
 from mnlearn.runtime.errors import InputError
 
 __all__ = [
@@ -63,10 +64,10 @@ _WRITTEN = (".npz", *_WRITERS, _UAI, *_GRAPHS)
 
 
 def form_of(path: Path | str) -> str:
-    """Return the suffix that names the form of a file, before `.gz` or `.xz` of a text form."""
+    """Return the suffix that names the form of a file, before that of its compression."""
     *_, before, last = ["", "", *(suffix.lower() for suffix in Path(path).suffixes)]
     is_text = before in _WRITTEN and before not in (".npz", ".nnf", ".graphml")
-    return before if last in (".gz", ".xz") and is_text else last
+    return before if last in COMPRESSED and is_text else last
 
 
 def load_model(path: Path | str) -> Model:
