@@ -176,6 +176,12 @@ class BayesianNetwork(Model):
         """
         if v in self.tables:
             return self.tables.table(v, self.schema.arity)
+        return CpdTable(self.parents(v), np.exp(self.log_table(v)))
+
+    def log_table(self, v: int) -> NDArray[np.float64]:
+        """Return the logarithms of `table(v)`, an axis for each parent and the last for `v`."""
+        if v in self.tables:
+            return self.tables.log_table(v, self.schema.arity)
         parents = self.parents(v)
         shape = [int(self.schema.arity[u]) for u in parents]
         n_cells = float(np.prod([*shape, self.schema.arity[v]], dtype=float))
@@ -186,23 +192,13 @@ class BayesianNetwork(Model):
             )
         states = np.indices(shape).reshape(len(parents), int(np.prod(shape)))
         log_prob = self.log_given(v, dict(zip(parents, states, strict=True)))
-        return CpdTable(parents, np.exp(log_prob).reshape(*shape, -1))
+        return log_prob.reshape(*shape, -1)
 
     def log_given(self, v: int, states: Mapping[int, NDArray]) -> NDArray[np.float64]:
-        """Return log P(x_v | parents) of all states of a variable.
+        """Return log P(x_v | parents) of all states of a variable, in nats.
 
-        Parameters
-        ----------
-        v : int
-            Number of the variable.
-        states : mapping of int to ndarray of int, shape (n,)
-            States of some of its parents, at least of one if it has any; the others are in their
-            first states.
-
-        Returns
-        -------
-        ndarray of float64, shape (n, number of states)
-            In nats; one row if no state is given.
+        states : states of some of its parents, at least of one if it has any; the others are in
+            their first states. One row is returned if no state is given.
         """
         n_rows = max((len(own) for own in states.values()), default=1)
         first = np.zeros(n_rows, np.int64)

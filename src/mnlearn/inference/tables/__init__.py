@@ -1,0 +1,1 @@
+"""Exact inference in models as tables: variable elimination and clique trees."""

@@ -1,0 +1,183 @@
+"""Discrete factor graphs as flat arrays, and the factors of models."""
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.kernels.tables.features import add_features
+from mnlearn.models.bayesian_network import MAX_TABLE, BayesianNetwork
+from mnlearn.models.cpd_tables import MAX_CELLS
+from mnlearn.models.features import FeatureSet
+from mnlearn.models.junction_tree import JunctionTree
+from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.model import Model
+from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import NO_STATE, Schema
+
+# In `Factors.child`: a factor that is not the conditional distribution of one variable.
+NO_CHILD = -1
+Scope = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """P(x) is proportional to the product of the factors, each a table over some variables.
+
+    Attributes
+    ----------
+    arity : ndarray of int64, shape (n_vars,)
+        Number of states of each variable.
+    start : ndarray of int64, shape (n_factors + 1,)
+        The variables of factor f are scope[start[f]:start[f + 1]]; a constant has none.
+    scope : ndarray of int32, shape (n_members,)
+        In any order, the variables of a factor all different.
+    offset : ndarray of int64, shape (n_factors + 1,)
+        The cells of factor f are log_table[offset[f]:offset[f + 1]].
+    log_table : ndarray of float64, shape (n_cells,)
+        In nats, minus infinity allowed; the last variable of the scope changes fastest.
+    child : ndarray of int32, shape (n_factors,)
+        The variable over whose states the factor adds up to 1, or NO_CHILD.
+    """
+
+    arity: NDArray[np.int64]
+    start: NDArray[np.int64]
+    scope: NDArray[np.int32]
+    offset: NDArray[np.int64]
+    log_table: NDArray[np.float64]
+    child: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+
+    def __post_init__(self) -> None:
+        if not len(self.child):
+            object.__setattr__(self, "child", np.full(len(self), NO_CHILD, np.int32))
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    @cached_property
+    def scopes(self) -> list[Scope]:
+        """The variables of each factor."""
+        members, start = self.scope.tolist(), self.start.tolist()
+        return [tuple(members[a:b]) for a, b in itertools.pairwise(start)]
+
+    def table(self, f: int) -> NDArray[np.float64]:
+        """Return the table of factor `f`, an axis for each of its variables."""
+        shape = self.arity[list(self.scopes[f])].tolist()
+        return self.log_table[self.offset[f] : self.offset[f + 1]].reshape(shape)
+
+    def given(self, values: NDArray[np.integer]) -> "Factors":
+        """Return the factors of the variables that are left, given the states of the others.
+
+        values : number of the state of each variable, NO_STATE where it is not known.
+
+        Known variables are in no scope. The product of the new factors is the product of the old
+        ones at these states: its sum is the probability of the evidence, unnormalised.
+        """
+        known = np.asarray(values) != NO_STATE
+        scopes, tables = list(self.scopes), [self.table(f) for f in range(len(self))]
+        owner = np.repeat(np.arange(len(self)), np.diff(self.start))
+        for f in np.unique(owner[known[self.scope]]).tolist():
+            own = scopes[f]
+            tables[f] = tables[f][tuple(int(values[v]) if known[v] else slice(None) for v in own)]
+            scopes[f] = tuple(v for v in own if not known[v])
+        child = self.child.copy()
+        child[(child != NO_CHILD) & known[child]] = NO_CHILD
+        return factors_of_tables(self.arity, scopes, tables, child)
+
+
+def factors_of_tables(
+    arity: Sequence[int] | NDArray[np.int64],
+    scopes: Sequence[Scope],
+    tables: Iterable[NDArray[np.float64]],
+    child: NDArray[np.int32] | None = None,
+) -> Factors:
+    """Return the factors of some scopes, whose log tables have an axis for each variable."""
+    flat = [np.ravel(table) for table in tables]
+    return Factors(
+        np.asarray(arity, np.int64),
+        _spans(map(len, scopes)),
+        np.array([v for own in scopes for v in own], np.int32),
+        _spans(map(len, flat)),
+        np.concatenate(flat) if flat else np.zeros(0),
+        np.full(len(scopes), NO_CHILD, np.int32) if child is None else child,
+    )
+
+
+def factors_of(model: Model) -> Factors | None:
+    """Return the factors of a model; None where tables would be too large or there are no factors.
+
+    A Bayesian network has a factor for each variable, a junction tree one for each clique, and a
+    Markov network one for each scope that is not inside another. There are none of circuits, of
+    trees of hidden variables or of features, which sum variables out themselves, nor of dependency
+    networks. A feature or a tree of many variables is not written as a table either: the circuit of
+    such a model keeps its context-specific structure.
+    """
+    if isinstance(model, BayesianNetwork):
+        return _factors_of_conditionals(model)
+    if isinstance(model, JunctionTree):
+        scopes = [model.clique(c) for c in range(model.n_cliques)]
+        return factors_of_tables(model.schema.arity, scopes, map(model.table, range(len(scopes))))
+    if isinstance(model, MarkovNetwork):
+        return factors_of_features(model.schema, model.features, model.weight)
+    return None
+
+
+def _factors_of_conditionals(network: BayesianNetwork) -> Factors | None:
+    """Return the conditional distributions of all variables; see `factors_of`."""
+    variables = range(network.n_vars)
+    try:
+        tables = [network.log_table(v) for v in variables]
+    except InputError:
+        return None
+    scopes = [(*network.parents(v), v) for v in variables]
+    return factors_of_tables(network.schema.arity, scopes, tables, np.array(variables, np.int32))
+
+
+def factors_of_features(
+    schema: Schema, features: FeatureSet, weight: NDArray[np.float64]
+) -> Factors | None:
+    """Return the features of a Markov network as tables; see `factors_of`."""
+    if not len(features) or not (weight < np.inf).all():
+        return None if len(features) else factors_of_tables(schema.arity, [], [])
+    variable = schema.variable_of[features.var].tolist()
+    start = features.start.tolist()
+    own = [tuple(dict.fromkeys(variable[a:b])) for a, b in itertools.pairwise(start)]
+    arity: list[Any] = schema.arity.tolist()
+    kept, home_of = _maximal(set(own))
+    cells = [float(np.prod([arity[v] for v in scope], dtype=float)) for scope in kept]
+    if max(cells) > MAX_TABLE or sum(cells) > MAX_CELLS:
+        return None
+    scope_start, offset = _spans(map(len, kept)), _spans(map(int, cells))
+    scope = np.array([v for one in kept for v in one], np.int32)
+    table = np.zeros(offset[-1])
+    add_features(
+        (features.start, features.var, features.value, weight),
+        (schema.variable_of, schema.start, schema.arity),
+        np.array([home_of[one] for one in own]), scope, scope_start, offset, table,
+    )  # fmt: skip
+    return Factors(schema.arity, scope_start, scope, offset, table)
+
+
+def _maximal(scopes: set[Scope]) -> tuple[list[Scope], dict[Scope, int]]:
+    """Return the scopes that are in no other, and the number of the one that each scope is in."""
+    kept: list[Scope] = []
+    home: dict[Scope, int] = {}
+    holders: dict[int, list[int]] = {}
+    for scope in sorted(scopes, key=lambda one: (-len(one), one)):
+        fewest = min((holders.get(v, []) for v in scope), key=len)
+        found = next((k for k in fewest if set(scope) <= set(kept[k])), len(kept))
+        home[scope] = found
+        if found == len(kept):
+            kept.append(scope)
+            for v in scope:
+                holders.setdefault(v, []).append(found)
+    return kept, home
+
+
+def _spans(lengths: Iterable[int]) -> NDArray[np.int64]:
+    """Return where items of some lengths begin, and where the last one ends."""
+    return np.cumsum([0, *lengths], dtype=np.int64)

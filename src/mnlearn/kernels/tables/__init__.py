@@ -1,0 +1,1 @@
+"""Sums, products and maxima of tables of discrete variables."""

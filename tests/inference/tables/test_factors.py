@@ -1,0 +1,85 @@
+"""The factors of every kind of model multiply to its distribution."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import oracles
+from made_factors import agreeing, log_joint, log_sum, random_evidence, random_factors
+from made_networks import drawn_network
+from made_state_models import joint, random_states_network
+from made_state_networks import joint as joint_of_conditionals
+from made_state_networks import mixed_network, table_network
+from mnlearn.inference.tables.factors import NO_CHILD, factors_of
+from mnlearn.models.features import features_of
+from mnlearn.models.junction_tree import JunctionTree
+from mnlearn.models.markov_network import markov_network
+from mnlearn.variables.schema import NO_STATE
+from state_oracles import every_row, schema_of
+
+
+def distribution(factors):
+    p = np.exp(log_joint(factors)).ravel()
+    return p / p.sum()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_factors_of_markov_networks(seed):
+    network = random_states_network(seed)
+    assert distribution(factors_of(network)) == pytest.approx(joint(network), abs=1e-12)
+    binary = drawn_network(6, 20, 4, seed)
+    assert distribution(factors_of(binary)) == pytest.approx(oracles.joint(binary), abs=1e-12)
+
+
+def test_no_scope_is_inside_another():
+    scopes = [set(scope) for scope in factors_of(random_states_network(3)).scopes]
+    assert not any(a <= b for a, b in itertools.permutations(scopes, 2))
+
+
+def test_features_may_be_impossible():
+    network = markov_network(2, features_of([[(0, 1), (1, 0)], [(1, 1)]]), [-np.inf, 1.0])
+    assert distribution(factors_of(network)) == pytest.approx(oracles.joint(network))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_factors_of_bayesian_networks(seed):
+    network = mixed_network(np.random.default_rng(seed), (2, 3, 1, 4, 2))
+    factors = factors_of(network)
+    assert np.exp(log_joint(factors)).ravel() == pytest.approx(joint_of_conditionals(network))
+    assert factors.child.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_factors_of_a_junction_tree():
+    rng = np.random.default_rng(0)
+    root, below = rng.dirichlet(np.ones(6)), rng.dirichlet(np.ones(4), 3)
+    cells = np.log([*root, *below.ravel()])
+    tree = JunctionTree(schema_of((2, 3, 4)), [0, 2, 4], [0, 1, 1, 2], [-1, 0], cells)
+    p = np.exp(tree.log_likelihood(every_row(tree.schema)))
+    assert np.exp(log_joint(factors_of(tree))).ravel() == pytest.approx(p)
+
+
+def test_a_long_feature_is_no_table():
+    network = markov_network(40, features_of([[(v, 1) for v in range(30)]]), [1.0])
+    assert factors_of(network) is None
+
+
+def test_circuits_have_no_factors():
+    assert factors_of(drawn_network(4, 5, 2, 0).to_circuit()) is None
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_evidence_is_sliced(seed):
+    factors = random_factors(seed)
+    values = random_evidence(seed, factors)
+    given = factors.given(values)
+    assert not set(np.flatnonzero(values != NO_STATE)) & set(given.scope.tolist())
+    n_free = np.prod(factors.arity[values != NO_STATE], dtype=float)
+    expected = log_sum(agreeing(log_joint(factors), values))
+    assert log_sum(log_joint(given)) - np.log(n_free) == pytest.approx(expected)
+
+
+def test_a_known_child_is_no_child_any_more():
+    network, _ = table_network(np.random.default_rng(0), (2, 2, 3))
+    values = np.array([NO_STATE, 1, NO_STATE])
+    assert factors_of(network).given(values).child.tolist() == [0, NO_CHILD, 2]
