@@ -20,10 +20,10 @@ from mnlearn.data.examples import load_dataset
 from mnlearn.data.own_files import SPLITS
 from mnlearn.runtime import atomic, digest_cache
 from mnlearn_studies.datasets import transport
-from mnlearn_studies.datasets.built import BUILT
 from mnlearn_studies.datasets.drawn_samples import draw_sample
 from mnlearn_studies.datasets.places import MIRROR_VARIABLE, split_mirrors
 from mnlearn_studies.datasets.prepare import fetch_dataset
+from mnlearn_studies.datasets.registry import load_datasets
 from mnlearn_studies.study.published import load_published
 from mutants import pure_kernels
 
@@ -171,7 +171,7 @@ def sample(request, benchmark_split, tmp_path_factory):
     splits = {}
 
     def take(name, n):
-        if name not in splits and name in BUILT:
+        if name not in splits and load_datasets()[name].is_built:
             place = request.getfixturevalue("sources_mirror")
             splits[name] = fetch_dataset(name, tmp_path_factory.mktemp("data"), place)
         elif name not in splits:

@@ -5,6 +5,7 @@ import http.server
 import lzma
 import re
 import socket
+import tempfile
 import threading
 from collections import Counter
 from pathlib import Path
@@ -12,8 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from mnlearn.data.own_files import SPLITS
-from mnlearn_studies.datasets.registry import COLUMNS, Benchmark, SplitFile
-from mnlearn_studies.datasets.verification import compute_blob_id
+from mnlearn_studies.datasets.registry import COLUMNS, Entry, compute_blob_id, load_datasets
 
 N_VARS = 5
 
@@ -24,36 +24,32 @@ def split_content(name: str, split: str) -> bytes:
     return "".join(",".join(map(str, row)) + "\n" for row in matrix.tolist()).encode()
 
 
-def make_benchmark(name: str, origin: str) -> Benchmark:
-    files = {}
-    for split in SPLITS:
-        content = split_content(name, split)
-        files[split] = SplitFile(content.count(b"\n"), len(content), compute_blob_id(content))
-    return Benchmark(
-        name=name,
-        label=name.upper(),
-        n_vars=N_VARS,
-        density=0.5,
-        origin=f"{origin}/{name}/{name}.{{split}}.data",
-        domain="random",
-        citation="none",
-        **files,
-    )
-
-
-def registry_text(benchmarks: list[Benchmark]) -> str:
-    """Return a registry of benchmarks as the text of a file."""
+def registry_text(origins: dict[str, str]) -> str:
+    """Return a registry of benchmarks as the text of a file; origins : of each name, a server."""
     lines = ["\t".join(COLUMNS)]
-    for benchmark in benchmarks:
+    for name, origin in origins.items():
+        contents = {split: split_content(name, split) for split in SPLITS}
         row = {
-            **{name: getattr(benchmark, name) for name in ("name", "label", "n_vars", "origin")},
-            **{name: getattr(benchmark, name) for name in ("density", "domain", "citation")},
-            **{f"n_{split}": benchmark.n_rows(split) for split in SPLITS},
-            **{f"{split}_blob": benchmark.file(split).blob_id for split in SPLITS},
-            **{f"{split}_bytes": benchmark.file(split).n_bytes for split in SPLITS},
+            "name": name,
+            "label": name.upper(),
+            "n_vars": N_VARS,
+            "density": 0.5,
+            **{f"n_{split}": content.count(b"\n") for split, content in contents.items()},
+            **{f"{split}_blob": compute_blob_id(content) for split, content in contents.items()},
+            "recipe": "fetched",
+            "origin": f"{origin}/{name}/{name}.{{split}}.data",
+            "domain": "random",
+            "citation": "none",
         }
         lines.append("\t".join(str(row[column]) for column in COLUMNS))
     return "\n".join(lines) + "\n"
+
+
+def make_benchmark(name: str, origin: str) -> Entry:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "datasets.tsv")
+        path.write_text(registry_text({name: origin}), encoding="utf-8")
+        return load_datasets(path)[name]
 
 
 # What an endless body ends at, so that a client that reads on fails a test and does not hang it.

@@ -1,32 +1,21 @@
-"""Fit the laws in workflow/costs.tsv to the costs of recorded cells: `python workflow/costs.py`.
+"""Take the costs in workflow/costs.tsv from recorded cells: `python workflow/costs.py`."""
 
-A law is fitted to the logarithms of recorded costs by least squares. A small penalty draws the
-powers of a method to those of its learner, and those of a learner to powers that hold for most.
-"""
-
-import math
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from mnlearn.runtime.files import read_json, write_text
-from mnlearn_studies.plan.costs import COLUMNS, QUANTITIES, Law, dataset_size, n_products
+from mnlearn_studies.plan.costs import COLUMNS, QUANTITIES, growth, n_products
 from mnlearn_studies.records.seconds import sum_seconds
 from mnlearn_studies.study.definition import Study, load_study
 
 ROOT = Path(__file__).parent.parent
-# Powers of examples, variables and density that are assumed where little is recorded.
-_TIME_POWERS = (1.0, 1.5, 0.5)
-_MEMORY_POWERS = (0.0, 0.3, 0.0)
-_PENALTY = 0.1
 # Times below this many seconds are taken for it: to start a job takes longer.
 _SHORTEST = 1.0
-# A limit is this multiple of the largest recorded cost relative to the law, and at least twice it.
+# The most is this multiple of the largest recorded cost.
 _RESERVE = 1.25
-_MARGIN = 2.0
 
 
 class RecordedCost(NamedTuple):
@@ -97,40 +86,21 @@ def _of_curve(record: dict[str, Any], _study: Study) -> Iterator[tuple[Any, ...]
     yield "seconds_curve", seconds
 
 
-def fit_law(costs: list[RecordedCost], powers: tuple[float, float, float]) -> Law:
-    """Return the law of costs of one quantity, drawn to given powers."""
-    x = np.array([[1.0, *dataset_size(cost.dataset).logarithms] for cost in costs])
-    y = np.log([max(cost.value / cost.n_points, _SHORTEST / cost.n_points) for cost in costs])
-    prior = np.array([0.0, *powers])
-    penalty = np.diag([1e-9, _PENALTY, _PENALTY, _PENALTY])
-    found = prior + np.linalg.solve(x.T @ x + penalty, x.T @ (y - x @ prior))
-    margin = max(_MARGIN, _RESERVE * float(np.exp((y - x @ found).max())))
-    constant, examples, variables, density = (round(float(value), 3) for value in found)
-    return Law(constant, examples, variables, density, math.ceil(10 * margin) / 10)
-
-
 def fit_laws(costs: list[RecordedCost]) -> list[dict[str, Any]]:
-    """Return the rows of the table: of each learner and quantity, then of its methods."""
+    """Return the rows of the table: the usual and the largest cost for a million cells."""
     rows = []
     for learner in sorted({cost.learner for cost in costs}):
         for quantity in QUANTITIES:
-            own = [cost for cost in costs if (cost.learner, cost.quantity) == (learner, quantity)]
-            if not own:
-                continue
-            prior = _MEMORY_POWERS if quantity.startswith("mib") else _TIME_POWERS
-            law = fit_law(own, prior)
-            rows.append(_row(("", "", learner, quantity, len(own)), law))
-            powers = (law.examples, law.variables, law.density)
-            for study, method in sorted({(cost.study, cost.method) for cost in own}):
-                some = [cost for cost in own if (cost.study, cost.method) == (study, method)]
-                fitted = fit_law(some, powers)
-                rows.append(_row((study, method, learner, quantity, len(some)), fitted))
+            found = sorted(
+                max(cost.value, _SHORTEST) / cost.n_points / growth(cost.dataset, quantity)
+                for cost in costs
+                if (cost.learner, cost.quantity) == (learner, quantity)
+            )
+            if found:
+                usual, most = (f"{value:.4g}" for value in (median(found), _RESERVE * found[-1]))
+                row = (learner, quantity, len(found), usual, most)
+                rows.append(dict(zip(COLUMNS, row, strict=True)))
     return rows
-
-
-def _row(names: tuple[str, str, str, str, int], law: Law) -> dict[str, Any]:
-    powers = (law.constant, law.examples, law.variables, law.density, law.margin)
-    return dict(zip(COLUMNS, (*names, *powers), strict=True))
 
 
 def main() -> None:
@@ -138,7 +108,7 @@ def main() -> None:
     rows = fit_laws(recorded_costs())
     lines = ["\t".join(COLUMNS), *("\t".join(map(str, row.values())) for row in rows)]
     write_text(ROOT / "workflow" / "costs.tsv", "\n".join(lines) + "\n")
-    print(f"{len(rows)} laws", file=sys.stderr)
+    print(f"{len(rows)} rows", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,13 @@
 """`mnlearn datasets` and `fetch`: what they write, print and refuse."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from command import numbers, refuse, succeed
 from mnlearn.data.own_files import SPLITS, load_local
-from mnlearn_studies.datasets.built import BUILT, UNAVAILABLE
-from mnlearn_studies.datasets.embedded import EMBEDDED
-from mnlearn_studies.datasets.registry import load_registry
+from mnlearn_studies.datasets.registry import load_datasets
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -17,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_datasets():
     rows = {row["name"]: row for row in numbers("datasets --json --folder here")["datasets"]}
-    assert list(rows) == [*load_registry(), *BUILT, *EMBEDDED, *UNAVAILABLE]
+    assert list(rows) == list(load_datasets())
     assert rows["nltcs"]["state"] == "absent"
     assert rows["triples"]["state"] == "embedded"
     assert (rows["nltcs"]["n_vars"], rows["nltcs"]["n_train"]) == (16, 16181)
@@ -38,8 +37,8 @@ def test_datasets_estimates_from_recorded_costs():
 
 def test_datasets_without_recorded_costs(folder):
     (folder / "workflow").mkdir()
-    text = (ROOT / "workflow" / "datasets.tsv").read_text()
-    (folder / "workflow" / "datasets.tsv").write_text(text)
+    for name in ("datasets.tsv", "sources.tsv"):
+        shutil.copy(ROOT / "workflow" / name, folder / "workflow")
     rows = numbers("datasets --json")["datasets"]
     assert all(row["estimates"] == {} for row in rows)
     assert "Estimates" not in succeed("datasets").stdout

@@ -62,7 +62,7 @@ def test_an_own_study_is_found_and_goes_before_one_of_the_package(packaged):
     assert "title: My " in succeed("study dtsl --show").stdout
     assert succeed("study mine --stale").output == "11 of 11 records are not made yet\n"
     lines = succeed("study mine --dry-run").stdout.splitlines()
-    assert lines[0].split()[::2] == ["models", "jobs", "hours"]
+    assert lines[0].split()[::2] == ["data", "jobs", "hours"]
     assert lines[-1].startswith("about 0.")
     refuse("study zzz", "study zzz: expected one of acmn, demo, ")
     refuse("study zzz", "lem, mine, seeds.")

@@ -6,7 +6,7 @@ import numpy as np
 
 from faults.steps import learn, pair, partition, prepare, score
 from made_random import random_data
-from made_server import make_benchmark, make_mirror, registry_text
+from made_server import make_mirror, registry_text
 
 # In commands it stands for the folder of inputs.
 INPUTS = "INPUTS"
@@ -65,7 +65,7 @@ def make_inputs(folder):
     (inputs / "grid.yaml").write_text("kappa: [0.01, 0.1]\nsd: [0.5, 1.0]\n")
     make_mirror(inputs / "mirror", ("toy",), compressed=True)
     (folder / "workflow").mkdir()
-    registry = registry_text([make_benchmark("toy", "http://127.0.0.1:9")])
+    registry = registry_text({"toy": "http://127.0.0.1:9"})
     (folder / "workflow/datasets.tsv").write_text(registry)
     return inputs
 

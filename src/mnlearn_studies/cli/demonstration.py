@@ -3,7 +3,8 @@
 from mnlearn.data.dataset import load_npz
 from mnlearn.runtime.progress import say
 from mnlearn.scoring.any_model import ll
-from mnlearn_studies.datasets.embedded import EMBEDDED, build_true_network
+from mnlearn_studies.datasets.embedded import build_true_network
+from mnlearn_studies.datasets.registry import load_datasets
 from mnlearn_studies.plan.configuration import configuration, plan_of
 from mnlearn_studies.plan.planning import Plan
 from mnlearn_studies.records.files import CHOSEN, read_record, refuse_damaged
@@ -40,7 +41,7 @@ def describe_demo() -> list[str]:
     structure = Record("structures", _NAME, _DATASET, (_METHOD,))
     found = read_structure(plan.path(structure)).couplings
     strongest = sorted(found, key=lambda edge: (-abs(found[edge]), edge))[: len(edges)]
-    n_train = EMBEDDED[_DATASET].n_train
+    n_train = load_datasets()[_DATASET].n_rows("train")
     test = load_npz(plan.path(Record("data", "", _DATASET), "test"))
     best = ll(truth, test).mean
     learned, independent = (_log_likelihood(plan, method) for method in (_METHOD, _BASELINE))

@@ -160,30 +160,30 @@ def _foretell(name: str, datasets: list[str], again: bool) -> None:
     from mnlearn_studies.plan import configuration
     from mnlearn_studies.plan.costs import load_laws
     from mnlearn_studies.plan.resources import JobResources
-    from mnlearn_studies.running.forecast import forecast
+    from mnlearn_studies.records.kinds import KINDS
     from mnlearn_studies.running.run import expand_datasets
 
     chosen = expand_datasets(configuration.find_study(name), datasets)
     plan = configuration.plan_of(name, chosen)
     if again:
         plan.forget(name)
-    jobs = forecast(plan, JobResources(plan, load_laws()))
+    costs, jobs = JobResources(plan, load_laws()), plan.jobs()
+    seconds = {job: costs.seconds(job) for job in jobs}
     if not jobs:
         click.echo("nothing to make: all records are there and current")
         return
-    for kind in dict.fromkeys(job.record.kind for job in jobs):
-        own = [job for job in jobs if job.record.kind == kind]
-        hours = sum(job.seconds for job in own) / 3600
-        click.echo(f"{kind:<12} {len(own):>6} jobs {hours:>8.2f} hours")
-    longest = max(jobs, key=lambda job: job.seconds)
-    methods = "-".join(longest.record.names)
+    for kind in KINDS:
+        if own := [job for job in jobs if job.kind == kind]:
+            hours = sum(seconds[job] for job in own) / 3600
+            click.echo(f"{kind:<12} {len(own):>6} jobs {hours:>8.2f} hours")
+    longest = max(jobs, key=lambda job: seconds[job])
     click.echo(
-        f"about {sum(job.seconds for job in jobs) / 3600:.1f} hours of one processor on "
-        f"{len(plan.needed_datasets())} datasets; the longest job is {methods} on "
-        f"{longest.record.dataset}, {longest.seconds / 60:.0f} minutes; a job may use up to "
-        f"{max(job.mib for job in jobs):,} MiB"
+        f"about {sum(seconds.values()) / 3600:.1f} hours of one processor on "
+        f"{len(plan.needed_datasets())} datasets; the longest job is {'-'.join(longest.names)} on "
+        f"{longest.dataset}, {seconds[longest] / 60:.0f} minutes; a job may use up to "
+        f"{max(map(costs.mib, jobs)):,} MiB"
     )
-    n_guessed = sum(not job.is_known for job in jobs)
+    n_guessed = sum(not costs.is_known(job) for job in jobs)
     if n_guessed:
         say(f"jobs without recorded times, which count as a minute each: {n_guessed}")
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream
-from mnlearn_studies.datasets.built import BUILT
+from mnlearn_studies.datasets.registry import load_datasets
 from mnlearn_studies.datasets.sample_names import Sample, parse_drawn
 
 # Fold 0 of MSNBC is drawn from this seed. Of datasets that are built it is in the given order,
@@ -52,12 +52,13 @@ def draw_sample(name: str, splits: dict[str, Dataset], seed: int) -> dict[str, D
 
 def _permutation(found: Sample, n: int, seed: int) -> NDArray[np.int64]:
     """Return the order in which a fold takes the training examples."""
-    built = found.base in BUILT
-    if found.fold == 0 and built:
+    entry = load_datasets().get(found.base)
+    is_built = entry is not None and entry.is_built
+    if found.fold == 0 and is_built:
         return np.arange(n)
     if found.fold == 0 and found.base in _SEEDS_OF_FOLD_0:
         bits = np.random.PCG64(_SEEDS_OF_FOLD_0[found.base])
         return np.random.Generator(bits).permutation(n)
     # Two forms of one dataset have the same folds, so that they can be compared pair by pair.
-    pool = BUILT[found.base].folder if built else found.base
+    pool = entry.origin if entry is not None and is_built else found.base
     return stream(seed, pool, "fold", str(found.fold)).permutation(n)

@@ -1,14 +1,13 @@
 """Datasets that need no network: digits from scikit-learn, samples from known networks."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.own_files import SPLITS, split_examples
+from mnlearn.data.own_files import split_examples
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.runtime.errors import InputError
@@ -22,69 +21,9 @@ GRID_SIDE = 4
 N_TRIPLE_VARS = 12
 
 
-@dataclass(frozen=True)
-class Embedded:
-    """One embedded dataset, described like a `Benchmark`.
-
-    Attributes
-    ----------
-    name, label, n_vars, domain, citation
-        As in `Benchmark`.
-    n_train, n_valid, n_test : int
-        Numbers of examples.
-
-    """
-
-    name: str
-    label: str
-    n_vars: int
-    n_train: int
-    n_valid: int
-    n_test: int
-    domain: str
-    citation: str
-
-    def n_rows(self, split: str) -> int:
-        """Return the number of examples of `split`."""
-        return dict(zip(SPLITS, (self.n_train, self.n_valid, self.n_test), strict=True))[split]
-
-
-EMBEDDED = {
-    dataset.name: dataset
-    for dataset in (
-        Embedded(
-            "digits",
-            "Digits",
-            64,
-            1258,
-            180,
-            359,
-            "handwritten digits of 8 x 8 pixels, dark or light",
-            "Alpaydin & Kaynak, Optical Recognition of Handwritten Digits, UCI Machine Learning "
-            "Repository, 1998; the part that ships with scikit-learn",
-        ),
-        Embedded(
-            "grid",
-            "Grid",
-            GRID_SIDE**2,
-            3000,
-            500,
-            1000,
-            "samples of a 4 x 4 Ising grid with couplings of either sign",
-            "generated from a known network",
-        ),
-        Embedded(
-            "triples",
-            "Triples",
-            N_TRIPLE_VARS,
-            3000,
-            500,
-            1000,
-            "samples of a ring of conjunctions of three literals",
-            "generated from a known network",
-        ),
-    )
-}
+# The datasets that need no network, and the examples of those that are drawn from a network.
+EMBEDDED = ("digits", "grid", "triples")
+_N_DRAWN = {"train": 3000, "valid": 500, "test": 1000}
 
 
 def load_embedded(name: str, seed: int) -> tuple[Dataset, Dataset, Dataset]:
@@ -103,13 +42,13 @@ def load_embedded(name: str, seed: int) -> tuple[Dataset, Dataset, Dataset]:
         There is no embedded dataset of this name.
 
     """
-    description = _find_description(name)
+    _check_name(name)
     if name == "digits":
         return split_examples(_load_digits(), DIGIT_FRACTIONS, stream(seed, name, "split"))
     network = build_true_network(name, seed)
     train, valid, test = (
-        sample_exactly(network, description.n_rows(split), stream(seed, name, "sample", split))
-        for split in SPLITS
+        sample_exactly(network, n_rows, stream(seed, name, "sample", split))
+        for split, n_rows in _N_DRAWN.items()
     )
     return train, valid, test
 
@@ -123,7 +62,7 @@ def build_true_network(name: str, seed: int) -> MarkovNetwork:
         There is no embedded dataset of this name, or no network is known behind it.
 
     """
-    _find_description(name)
+    _check_name(name)
     if name not in _NETWORKS:
         raise InputError(
             f"dataset '{name}': is not sampled from a known network; "
@@ -132,10 +71,9 @@ def build_true_network(name: str, seed: int) -> MarkovNetwork:
     return _NETWORKS[name](stream(seed, name, "network"))
 
 
-def _find_description(name: str) -> Embedded:
+def _check_name(name: str) -> None:
     if name not in EMBEDDED:
         raise InputError(f"no embedded dataset '{name}'; known: {', '.join(EMBEDDED)}.")
-    return EMBEDDED[name]
 
 
 def _load_digits() -> Dataset:

@@ -1,4 +1,4 @@
-"""Benchmark files put in place complete and verified; several datasets at a time."""
+"""Public files put in place complete and verified; several datasets at a time."""
 
 import threading
 import time
@@ -12,11 +12,9 @@ from filelock import FileLock, Timeout
 from mnlearn.runtime.atomic import atomic_path, cannot_write
 from mnlearn.runtime.errors import FullDiskError, InputError
 from mnlearn.runtime.progress import begin_work, say
-from mnlearn_studies.datasets.built import sources
 from mnlearn_studies.datasets.places import choose_mirror, get_content
-from mnlearn_studies.datasets.registry import Remote, find_benchmark, load_registry
+from mnlearn_studies.datasets.registry import Entry, RemoteFile, find_dataset, load_datasets
 from mnlearn_studies.datasets.transport import Progress, UnreachableError
-from mnlearn_studies.datasets.verification import find_file_state
 
 LOCK_TIMEOUT_SECONDS = 900.0
 
@@ -37,38 +35,41 @@ class FetchResult:
         Number of files that had to be got; those already in place do not count.
     reason : str or None
         One sentence why the dataset is incomplete; None if all its files are verified.
-
     """
 
     name: str
     n_fetched: int
-    reason: str | None
+    reason: str | None = None
 
     @property
     def ok(self) -> bool:
         """Whether all files of the dataset are in place and verified."""
         return self.reason is None
 
+    def __str__(self) -> str:
+        """Return the line of the log about the dataset."""
+        done = f"{self.n_fetched} files fetched" if self.n_fetched else "was already here"
+        return f"{self.name}: {self.reason or f'verified, {done}'}"
 
-def fetch_split(
-    benchmark: Remote,
-    split: str,
-    destination: Path | str,
+
+def fetch_file(
+    file: RemoteFile,
+    destination: Path,
     mirror: str | None = None,
     *,
-    progress: Progress | None = None,
+    progress: Progress = lambda n_bytes: None,
 ) -> bool:
-    """Put the verified file of `split` at `destination`; return whether it had to be got.
+    """Put a verified file at `destination`; return whether it had to be got.
 
     A verified file stays as it is, an altered one is replaced. Several processes may ask for the
     same file: one gets it, the others wait.
 
     Parameters
     ----------
-    benchmark, split
-        The dataset, and which of its files.
-    destination : path-like
-        Path of the file.
+    file : RemoteFile
+        The file.
+    destination : Path
+        Its path here.
     mirror : str, optional
         Folder or http(s) or file URL that replaces the origin, or several with the system's path
         separator between them; the environment variable MNLEARN_DATA_MIRROR if not given.
@@ -79,25 +80,21 @@ def fetch_split(
     Raises
     ------
     InputError
-        The file cannot be had, is not the benchmark's, or cannot be written. What was at
+        The file cannot be had, is not the published one, or cannot be written. What was at
         `destination` is then unchanged.
-
     """
-    destination = Path(destination)
-    report = progress if progress is not None else _ignore
-    n_bytes = benchmark.file(split).n_bytes
-    if find_file_state(benchmark, split, destination) == "verified":
-        report(n_bytes)
+    if file.state(destination) == "verified":
+        progress(file.n_bytes)
         return False
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
         lock = FileLock(destination.with_name(f".{destination.name}.lock"))
-        _acquire(lock, destination, report)
+        _acquire(lock, destination, progress)
         try:
-            if find_file_state(benchmark, split, destination) == "verified":
-                report(n_bytes)
+            if file.state(destination) == "verified":
+                progress(file.n_bytes)
                 return False
-            content = get_content(benchmark, split, choose_mirror(mirror), report)
+            content = get_content(file, choose_mirror(mirror), progress)
             # Without the compression that the name may ask for: the content is the file.
             with atomic_path(destination) as temporary:
                 temporary.write_bytes(content)
@@ -126,17 +123,13 @@ def _acquire(lock: FileLock, destination: Path, report: Progress) -> None:
         return
 
 
-def _ignore(n_bytes: int) -> None:
-    """Report progress to no one."""
-
-
 def fetch_many(
     names: Iterable[str],
-    folder: Path | str,
+    folder: Path,
     mirror: str | None = None,
     jobs: int = 4,
     *,
-    registry: Mapping[str, Remote] | None = None,
+    registry: Mapping[str, Entry] | None = None,
 ) -> dict[str, FetchResult]:
     """Put the files of the named datasets in `folder`, several datasets at a time.
 
@@ -148,15 +141,14 @@ def fetch_many(
     ----------
     names : iterable of str
         The datasets.
-    folder : path-like
+    folder : Path
         The data folder.
     mirror : str, optional
-        As in `fetch_split`.
+        As in `fetch_file`.
     jobs : int
         Number of datasets that are fetched at a time.
     registry : mapping, optional
-        The datasets that exist; those of `load_registry()` and the sources of datasets that are
-        built if not given.
+        The datasets that exist; those of `load_datasets()` that have files if not given.
 
     Returns
     -------
@@ -167,22 +159,19 @@ def fetch_many(
     ------
     InputError
         A name is not in the registry; nothing is fetched then.
-
     """
-    everything: Mapping[str, Remote] = {**load_registry(), **sources()}
-    known = everything if registry is None else registry
-    benchmarks = [find_benchmark(known, name) for name in dict.fromkeys(names)]
-    results = _fetch_all(benchmarks, Path(folder), mirror, jobs)
-    return {benchmark.name: results[benchmark.name] for benchmark in benchmarks}
+    if registry is None:
+        registry = {name: entry for name, entry in load_datasets().items() if entry.files}
+    entries = [find_dataset(registry, name) for name in dict.fromkeys(names)]
+    results = _fetch_all(entries, folder, mirror, jobs)
+    return {entry.name: results[entry.name] for entry in entries}
 
 
 def _fetch_all(
-    benchmarks: Sequence[Remote], folder: Path, mirror: str | None, jobs: int
+    entries: Sequence[Entry], folder: Path, mirror: str | None, jobs: int
 ) -> dict[str, FetchResult]:
     """Fetch several datasets at a time, and show how far they are."""
-    total = sum(
-        benchmark.file(split).n_bytes for benchmark in benchmarks for split in benchmark.parts
-    )
+    total = sum(file.n_bytes for entry in entries for file in entry.files)
     results: dict[str, FetchResult] = {}
     servers = _Servers()
     stopping = threading.Event()
@@ -196,16 +185,16 @@ def _fetch_all(
         pool = ThreadPoolExecutor(max(1, jobs))
         try:
             futures = [
-                pool.submit(_fetch_dataset, benchmark, folder, mirror, servers, report=report)
-                for benchmark in benchmarks
+                pool.submit(_fetch_dataset, entry, folder, mirror, servers, report=report)
+                for entry in entries
             ]
             for future in as_completed(futures):
                 result = future.result()
                 results[result.name] = result
                 if result.ok:
-                    work.advance(0, line=_describe(result))
+                    work.advance(0, line=str(result))
                 else:
-                    say(_describe(result))
+                    say(str(result))
         finally:
             # Of use after an interruption only: else every download has ended by now.
             stopping.set()
@@ -226,38 +215,23 @@ class _Servers:
 
 
 def _fetch_dataset(
-    benchmark: Remote,
-    folder: Path,
-    mirror: str | None,
-    servers: _Servers,
-    *,
-    report: Progress,
+    entry: Entry, folder: Path, mirror: str | None, servers: _Servers, *, report: Progress
 ) -> FetchResult:
     """Fetch the files of one dataset; stop at the first that cannot be had."""
-    place = choose_mirror(mirror) or benchmark.origin
-    server = "/".join(place.split("/")[:3])
     n_fetched = 0
-    for split in benchmark.parts:
-        path = folder / benchmark.relative_path(split)
+    for file in entry.files:
+        path = folder / file.path
+        server = "/".join((choose_mirror(mirror) or file.url).split("/")[:3])
         try:
-            if server in servers.down and find_file_state(benchmark, split, path) != "verified":
-                return FetchResult(benchmark.name, n_fetched, servers.down[server])
-            n_fetched += fetch_split(benchmark, split, path, mirror, progress=report)
+            if server in servers.down and file.state(path) != "verified":
+                return FetchResult(entry.name, n_fetched, servers.down[server])
+            n_fetched += fetch_file(file, path, mirror, progress=report)
         except FullDiskError:
             raise
         except InputError as error:
             if isinstance(error, UnreachableError) and server not in servers.up:
                 servers.down[server] = str(error)
-            return FetchResult(benchmark.name, n_fetched, str(error))
+            return FetchResult(entry.name, n_fetched, str(error))
         if n_fetched:
             servers.up.add(server)
-    return FetchResult(benchmark.name, n_fetched, None)
-
-
-def _describe(result: FetchResult) -> str:
-    """Return the line of the log about one dataset."""
-    if result.reason is not None:
-        return f"{result.name}: {result.reason}"
-    if not result.n_fetched:
-        return f"{result.name}: verified, was already here"
-    return f"{result.name}: verified, {result.n_fetched} files fetched"
+    return FetchResult(entry.name, n_fetched)

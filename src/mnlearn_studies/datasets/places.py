@@ -1,8 +1,8 @@
-"""Where the file of a split is got from: its origin, or a mirror that replaces it.
+"""Where a public file is got from: its origin, or a mirror that replaces it.
 
-A mirror has the layout of a data folder, `<name>/<name>.<split>.data`; its files may be
-compressed (`.data.xz`). Files that datasets are built from may also be in the mirror itself. There
-can be several mirrors; a file is taken from the first that has it.
+A mirror has the layout of a data folder, `<name>/<name>.<split>.data`, or the files in the mirror
+itself; they may be compressed (`.data.xz`). There can be several mirrors; a file is taken from the
+first that has it.
 """
 
 import os
@@ -13,9 +13,8 @@ from urllib.request import url2pathname
 
 from mnlearn.runtime.decompression import ExpansionLimit, expand, read_limited
 from mnlearn.runtime.errors import InputError
-from mnlearn_studies.datasets.registry import Remote
+from mnlearn_studies.datasets.registry import RemoteFile
 from mnlearn_studies.datasets.transport import MissingError, Progress, UnreachableError, download
-from mnlearn_studies.datasets.verification import check_length, verify
 
 MIRROR_VARIABLE = "MNLEARN_DATA_MIRROR"
 _ADVICE = (
@@ -29,13 +28,13 @@ def choose_mirror(mirror: str | None) -> str | None:
     return mirror or os.environ.get(MIRROR_VARIABLE) or None
 
 
-def get_content(remote: Remote, part: str, mirror: str | None, report: Progress) -> bytes:
-    """Return the verified content of a split from the mirror, if there is one, or the origin.
+def get_content(file: RemoteFile, mirror: str | None, report: Progress) -> bytes:
+    """Return the verified content of a file from the mirror, if there is one, or the origin.
 
     Parameters
     ----------
-    remote, part
-        The dataset, and which of its files.
+    file : RemoteFile
+        The file.
     mirror : str or None
         Folder or http(s) or file URL, or several with the system's path separator between them.
     report : callable
@@ -44,54 +43,57 @@ def get_content(remote: Remote, part: str, mirror: str | None, report: Progress)
     Raises
     ------
     InputError
-        The file cannot be had or is not the benchmark's; the sentence names the place.
-
+        The file cannot be had or is not the published one; the sentence names the place.
     """
-    n_bytes = remote.file(part).n_bytes
-    n_reported = 0
+    left = file.n_bytes
 
     def report_capped(n: int) -> None:
-        nonlocal n_reported
-        n = min(n, n_bytes - n_reported)
-        n_reported += n
+        nonlocal left
+        n = min(n, left)
+        left -= n
         report(n)
 
     if mirror is None:
-        place = remote.url(part)
-        content = _get_from_origin(remote, part, report_capped)
+        place, content = file.url, _get_from_origin(file, report_capped)
     else:
-        place, content = _get_from_mirror(remote, part, mirror, report_capped)
+        place, content = _get_from_mirror(file, mirror, report_capped)
     try:
-        verify(content, remote, part)
+        file.verify(content)
     except InputError as error:
-        raise _describe_other_file(place, remote, part, error) from error
+        raise _describe_other_file(place, file, error) from error
     # Compressed transfers count fewer bytes than the file has.
-    report_capped(n_bytes)
+    report_capped(left)
     return content
 
 
-def _describe_other_file(place: str, remote: Remote, part: str, error: InputError) -> InputError:
-    return InputError(f"{place}: is not the {part} data of {remote.name}: {error}")
+def _describe_other_file(place: str, file: RemoteFile, error: InputError) -> InputError:
+    return InputError(f"{place}: is not the {file.content}: {error}")
 
 
-def _get_from_origin(remote: Remote, part: str, report: Progress) -> bytes:
-    url = remote.url(part)
+def _get_from_origin(file: RemoteFile, report: Progress) -> bytes:
     try:
-        return download(url, remote.file(part).n_bytes, report)
+        return download(file.url, file.n_bytes, report)
     except MissingError as error:
-        raise InputError(f"{url}: the server answers {error}; {_ADVICE}.") from error
+        raise InputError(f"{file.url}: {error}; {_ADVICE}.") from error
     except UnreachableError as error:
         error.advice = _ADVICE
         raise
 
 
-def _get_from_mirror(remote: Remote, part: str, mirror: str, report: Progress) -> tuple[str, bytes]:
-    """Return the place of the compressed or plain file in the first mirror that has it."""
+def _get_from_mirror(file: RemoteFile, mirror: str, report: Progress) -> tuple[str, bytes]:
+    """Return the place of a file in the first mirror that has it, and its content."""
     for place in split_mirrors(mirror):
-        found = _look_into(remote, part, place, report)
-        if found is not None:
-            return found
-    compressed, plain, *_ = remote.mirror_paths(part)
+        folder = _find_folder(place)
+        if folder is not None and not folder.is_dir():
+            raise InputError(f"mirror {place}: no such folder.")
+        for name in file.mirror_paths:
+            if folder is None:
+                found, content = _download(f"{place.rstrip('/')}/{name}", file, report)
+            else:
+                found, content = str(folder / name), _read_file(folder / name, file)
+            if content is not None:
+                return found, content
+    compressed, plain, *_ = file.mirror_paths
     raise InputError(f"mirror {mirror}: has neither {plain} nor {compressed}.")
 
 
@@ -112,51 +114,38 @@ def split_mirrors(mirror: str) -> list[str]:
     return [place for place in places if place] or [mirror]
 
 
-def _look_into(
-    remote: Remote, part: str, mirror: str, report: Progress
-) -> tuple[str, bytes] | None:
-    """Return the place of a file in one mirror, and its content; None if the mirror has it not."""
-    folder = _find_folder(mirror)
-    if folder is not None and not folder.is_dir():
-        raise InputError(f"mirror {mirror}: no such folder.")
-    for name in remote.mirror_paths(part):
-        if folder is not None:
-            path = folder / name
-            if path.is_file():
-                return str(path), _read_file(path, remote, part)
-            continue
-        url = f"{mirror.rstrip('/')}/{name}"
-        try:
-            content = download(url, remote.file(part).n_bytes, report)
-        except MissingError:
-            continue
-        except UnreachableError as error:
-            error.advice = "check the name of the mirror"
-            raise
-        if name.endswith(".xz"):
-            content = expand(content, url, _limit_to_length(remote, part))
-        return url, content
-    return None
-
-
-def _read_file(path: Path, remote: Remote, part: str) -> bytes:
-    """Return the content of a file of a mirror; of another length it is not read."""
-    if path.suffix == ".xz":
-        return read_limited(path, _limit_to_length(remote, part))
+def _download(url: str, file: RemoteFile, report: Progress) -> tuple[str, bytes | None]:
+    """Return the content at an address of a mirror; None if the mirror has it not."""
     try:
-        check_length(path.stat().st_size, remote, part)
+        content = download(url, file.n_bytes, report)
+    except MissingError:
+        return url, None
+    except UnreachableError as error:
+        error.advice = "check the name of the mirror"
+        raise
+    return url, expand(content, url, _limit_to_length(file)) if url.endswith(".xz") else content
+
+
+def _read_file(path: Path, file: RemoteFile) -> bytes | None:
+    """Return the content of a file of a mirror, None if it is not there."""
+    if not path.is_file():
+        return None
+    if path.suffix == ".xz":
+        return read_limited(path, _limit_to_length(file))
+    try:
+        # One of another length is not read.
+        file.check_length(path.stat().st_size)
         return path.read_bytes()
     except InputError as error:
-        raise _describe_other_file(str(path), remote, part, error) from error
+        raise _describe_other_file(str(path), file, error) from error
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
 
 
-def _limit_to_length(remote: Remote, part: str) -> ExpansionLimit:
+def _limit_to_length(file: RemoteFile) -> ExpansionLimit:
     """Return the limit of a compressed file whose expanded length is known."""
-    n_bytes = remote.file(part).n_bytes
-    advice = f"the {part} data of {remote.name} are no longer"
-    return ExpansionLimit(max_bytes=n_bytes, free_bytes=n_bytes, advice=advice)
+    advice = f"the {file.content} is no longer"
+    return ExpansionLimit(max_bytes=file.n_bytes, free_bytes=file.n_bytes, advice=advice)
 
 
 def _find_folder(mirror: str) -> Path | None:

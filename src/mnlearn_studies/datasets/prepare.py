@@ -11,21 +11,22 @@ from mnlearn.data.text import load_benchmark
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, write_text
-from mnlearn_studies.datasets.built import BUILT, UNAVAILABLE, build
+from mnlearn_studies.datasets.built import build
 from mnlearn_studies.datasets.drawn_samples import draw_sample
-from mnlearn_studies.datasets.embedded import EMBEDDED, load_embedded
+from mnlearn_studies.datasets.embedded import load_embedded
 from mnlearn_studies.datasets.fetch import fetch_many
-from mnlearn_studies.datasets.registry import load_registry
+from mnlearn_studies.datasets.registry import (
+    EMBEDDED,
+    FETCHED,
+    UNAVAILABLE,
+    find_dataset,
+    load_datasets,
+)
 from mnlearn_studies.datasets.sample_names import base_of
 
 _UNAVAILABLE = "unavailable.txt"
 # How far the compressed files of a person's own dataset may expand, in gigabytes.
 EXPANDED_KEY = "max_expanded"
-
-
-def list_datasets(local: Mapping[str, Any]) -> list[str]:
-    """Return the names of all datasets: a person's own, embedded, benchmarks, built."""
-    return [*local, *EMBEDDED, *load_registry(), *BUILT]
 
 
 def check_dataset(name: str, local: Mapping[str, Any]) -> None:
@@ -35,13 +36,15 @@ def check_dataset(name: str, local: Mapping[str, Any]) -> None:
     ------
     InputError
         There is no such dataset, or it is not public.
-
     """
-    known, base = list_datasets(local), base_of(name)
-    if base in known:
+    datasets, base = load_datasets(), base_of(name)
+    if base in local:
         return
-    if base in UNAVAILABLE:
-        raise InputError(f"dataset {base}: {UNAVAILABLE[base].reason}.")
+    if base in datasets:
+        if datasets[base].recipe == UNAVAILABLE:
+            raise InputError(f"dataset {base}: {datasets[base].reason}.")
+        return
+    known = [*local, *(each for each in datasets if datasets[each].recipe != UNAVAILABLE)]
     raise InputError(
         f"dataset {name}: expected one of {', '.join(known)}; "
         "own data are named in config.yaml, under local."
@@ -53,10 +56,11 @@ def label_datasets(local: Mapping[str, Any]) -> dict[str, str]:
 
     local : a person's own datasets.
     """
-    known = (load_registry(), EMBEDDED, BUILT, UNAVAILABLE)
-    labels = {name: entry.label for entries in known for name, entry in entries.items()}
-    labels.update({name: name for name in local if name not in UNAVAILABLE})
-    return labels
+    known = load_datasets()
+    labels = {name: entry.label for name, entry in known.items()}
+    # A copy of data that are not public has their name.
+    own = (name for name in local if name not in known or known[name].recipe != UNAVAILABLE)
+    return {**labels, **{name: name for name in own}}
 
 
 def list_unavailable(folder: Path) -> dict[str, str]:
@@ -111,10 +115,11 @@ def _load_base(
     """Return the splits of a dataset that is no sample."""
     if local:
         return dict(zip(SPLITS, load_own(local, seed), strict=True))
-    if name in EMBEDDED:
+    entry = find_dataset(load_datasets(), name)
+    if entry.recipe == EMBEDDED:
         return dict(zip(SPLITS, load_embedded(name, seed), strict=True))
-    if name in UNAVAILABLE:
-        raise InputError(f"{name}: {UNAVAILABLE[name].reason}.")
+    if entry.recipe == UNAVAILABLE:
+        raise InputError(f"{name}: {entry.reason}.")
     return fetch_dataset(name, folder, mirror)
 
 
@@ -143,12 +148,11 @@ def _local_limit(gigabytes: float | None) -> ExpansionLimit:
 def fetch_dataset(name: str, folder: Path, mirror: str | None = None) -> dict[str, Dataset]:
     """Fetch one benchmark dataset and read it, or what one is built from and build it."""
     record_outcomes(fetch_many([name], folder, mirror), folder)
-    if name in BUILT:
-        source = BUILT[name].source
-        paths = [folder / source.relative_path(part) for part in source.parts]
-        return build(name, [path.read_bytes() for path in paths])
-    benchmark = load_registry()[name]
-    return {split: load_benchmark(folder / benchmark.relative_path(split)) for split in SPLITS}
+    entry = load_datasets()[name]
+    paths = [folder / file.path for file in entry.files]
+    if entry.recipe == FETCHED:
+        return {split: load_benchmark(path) for split, path in zip(SPLITS, paths, strict=True)}
+    return build(entry, [path.read_bytes() for path in paths])
 
 
 def record_outcomes(results: Mapping[str, Any], folder: Path) -> None:

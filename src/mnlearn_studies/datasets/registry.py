@@ -1,13 +1,16 @@
-"""The benchmark datasets: what `workflow/datasets.tsv` says about each."""
+"""The datasets: what `workflow/datasets.tsv` says about each, and the public files of each.
+
+A dataset is fetched as it is, built from the public files of `workflow/sources.tsv`, embedded, or
+not public. A file is verified by its length and git's object id, byte for byte.
+"""
 
 import difflib
+import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
-
-import numpy as np
+from typing import Literal
 
 from mnlearn.data.own_files import SPLITS
 from mnlearn.runtime.errors import InputError
@@ -17,174 +20,146 @@ from mnlearn.runtime.files import read_table
 PACKAGED = Path(__file__).resolve().parents[1] / "study_files"
 
 COLUMNS = (
-    "name",
-    "label",
-    "n_vars",
+    *("name", "label", "n_vars"),
     *(f"n_{split}" for split in SPLITS),
     "density",
     *(f"{split}_blob" for split in SPLITS),
-    *(f"{split}_bytes" for split in SPLITS),
-    "origin",
-    "domain",
-    "citation",
+    *("recipe", "origin", "domain", "citation"),
 )
-
-
-class RemoteFile(Protocol):
-    """What a file must be to be the published one."""
-
-    @property
-    def n_bytes(self) -> int:
-        """Length of the file."""
-
-    @property
-    def blob_id(self) -> str:
-        """Git's object id of the content, 40 hexadecimal digits."""
-
-
-class Remote(Protocol):
-    """Files that are fetched and verified: those of a `Benchmark`, or of another source."""
-
-    @property
-    def name(self) -> str:
-        """Name of the dataset."""
-
-    @property
-    def origin(self) -> str:
-        """An address at the server of the files."""
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """Names of the files; of a benchmark these are the splits."""
-
-    def file(self, part: str) -> RemoteFile:
-        """Return what a file must be."""
-
-    def url(self, part: str) -> str:
-        """Return the address of a file at its origin."""
-
-    def relative_path(self, part: str) -> Path:
-        """Return the place of a file in a data folder."""
-
-    def mirror_paths(self, part: str) -> Sequence[str]:
-        """Return the places where a mirror may have a file."""
-
-    def check_shape(self, content: bytes, part: str) -> None:
-        """Refuse a content that is not what the data are said to be."""
+SOURCE_COLUMNS = ("source", "file", "n_bytes", "blob", "url")
+# The recipes of datasets that are not built from other files, see `Entry`.
+FETCHED, EMBEDDED, UNAVAILABLE = "fetched", "embedded", "unavailable"
+State = Literal["verified", "absent", "altered"]
 
 
 @dataclass(frozen=True)
-class SplitFile:
-    """The file of one split: what it must be to be the benchmark's.
+class RemoteFile:
+    """A public file.
 
     Attributes
     ----------
-    n_rows : int
-        Number of examples.
+    content : str
+        What it is, for messages: "train data of nltcs".
+    path : str
+        Its place below a data folder or a mirror.
+    url : str
+        Its address.
     n_bytes : int
-        Length of the file.
+        Its length.
     blob_id : str
-        git's object id of the content, 40 hexadecimal digits.
-
+        git's object id of its content, 40 hexadecimal digits.
     """
 
-    n_rows: int
+    content: str
+    path: str
+    url: str
     n_bytes: int
     blob_id: str
 
+    @property
+    def mirror_paths(self) -> tuple[str, ...]:
+        """Return the places where a mirror may have the file, compressed or plain."""
+        name = self.path.rpartition("/")[2]
+        return f"{self.path}.xz", self.path, f"{name}.xz", name
+
+    def check_length(self, n_bytes: int) -> None:
+        """Refuse another length."""
+        if n_bytes != self.n_bytes:
+            raise InputError(f"expected {self.n_bytes} bytes, got {n_bytes}.")
+
+    def verify(self, content: bytes) -> None:
+        """Refuse another content."""
+        self.check_length(len(content))
+        if (found := compute_blob_id(content)) != self.blob_id:
+            raise InputError(f"expected the git blob {self.blob_id}, got {found}.")
+
+    def state(self, path: Path) -> State:
+        """Return the state of the file at a path; one of another length is not read."""
+        try:
+            self.check_length(path.stat().st_size)
+            self.verify(path.read_bytes())
+        except FileNotFoundError:
+            return "absent"
+        except (InputError, OSError):
+            return "altered"
+        return "verified"
+
 
 @dataclass(frozen=True)
-class Benchmark:
+class Entry:
     """One dataset of the registry.
 
     Attributes
     ----------
-    name : str
-        The name in file names, configuration and results.
-    label : str
-        The name as the papers print it.
+    name, label : str
+        The name in file names, configuration and results; and as the papers print it.
     n_vars : int
-        Number of binary variables.
+        Number of variables.
+    rows : tuple of int
+        Number of examples of each split; empty if it is not public.
     density : float
-        Share of ones over all three splits, to three places.
-    train, valid, test : SplitFile
-        The three files.
+        Share of ones over all three splits, to three places; 0 if it is not stated.
+    blob_ids : tuple of str
+        git's object id of each split as text without a header.
+    recipe : str
+        `FETCHED`, `EMBEDDED`, `UNAVAILABLE`, or how it is built, see `built.RECIPES`.
     origin : str
-        URL of the files with `{split}` in the place of the split.
-    domain : str
-        What the examples and variables are.
-    citation : str
-        Who published the data, and where.
-
+        The address with `{split}` in the place of the split; or the source of the files that it is
+        built from. Datasets of one source have the same examples in the same order.
+    domain, citation : str
+        What the examples and variables are; who published the data, and where.
+    files : tuple of RemoteFile
+        What is fetched.
     """
 
     name: str
     label: str
     n_vars: int
+    rows: tuple[int, ...]
     density: float
-    train: SplitFile
-    valid: SplitFile
-    test: SplitFile
+    blob_ids: tuple[str, ...]
+    recipe: str
     origin: str
     domain: str
     citation: str
+    files: tuple[RemoteFile, ...]
 
     @property
-    def parts(self) -> tuple[str, ...]:
-        """Names of the splits."""
-        return SPLITS
+    def is_built(self) -> bool:
+        """Whether it is built from public files."""
+        return self.recipe not in (FETCHED, EMBEDDED, UNAVAILABLE)
+
+    def n_rows(self, split: str) -> int:
+        """Return the number of examples of a split."""
+        return self.rows[SPLITS.index(split)]
 
     def sizes(self) -> dict[str, int | float]:
         """Return the numbers of rows of the splits and of variables, and the density."""
-        rows = {f"n_{split}": self.file(split).n_rows for split in SPLITS}
+        rows = {f"n_{split}": self.n_rows(split) for split in SPLITS}
         return {**rows, "n_vars": self.n_vars, "density": self.density}
 
-    def file(self, split: str) -> SplitFile:
-        """Return the description of the file of `split`."""
-        if split not in SPLITS:
-            raise ValueError(f"split: expected one of {SPLITS}, got {split!r}")
-        file: SplitFile = getattr(self, split)
-        return file
+    def file(self, split: str) -> RemoteFile:
+        """Return the file of a split of a dataset that is fetched as it is."""
+        return self.files[SPLITS.index(split)]
 
-    def n_rows(self, split: str) -> int:
-        """Return the number of examples of `split`."""
-        return self.file(split).n_rows
+    def state(self, folder: Path) -> State:
+        """Return whether a folder has all files, unaltered."""
+        states = {file.state(folder / file.path) for file in self.files}
+        return next(state for state in ("altered", "absent", "verified") if state in states)
 
-    def url(self, split: str) -> str:
-        """Return the address of `split` at its origin."""
-        return self.origin.replace("{split}", split)
-
-    def relative_path(self, split: str) -> Path:
-        """Return the place of `split` in a data folder or a mirror."""
-        return Path(self.name, f"{self.name}.{split}.data")
-
-    def mirror_paths(self, split: str) -> Sequence[str]:
-        """Return the places where a mirror may have `split`, compressed or plain."""
-        relative = self.relative_path(split).as_posix()
-        return f"{relative}.xz", relative
-
-    def check_shape(self, content: bytes, split: str) -> None:
-        """Refuse a content that has not the shape of `split`, or values other than 0 and 1.
-
-        Raises
-        ------
-        InputError
-            Number of rows or columns differ, or a value is not 0 or 1.
-
-        """
-        n_rows, n_vars = self.n_rows(split), self.n_vars
-        cells = np.frombuffer(content, np.uint8)
-        if len(cells) != n_rows * n_vars * 2:
-            raise InputError(f"expected {n_rows} rows of {n_vars} values, the length differs.")
-        cells = cells.reshape(n_rows, n_vars, 2)
-        ends = cells[:, :, 1]
-        if not ((ends[:, :-1] == ord(",")).all() and (ends[:, -1] == ord("\n")).all()):
-            raise InputError(f"expected {n_rows} rows of {n_vars} values separated by commas.")
-        if not np.isin(cells[:, :, 0], (ord("0"), ord("1"))).all():
-            raise InputError("expected values 0 and 1 only.")
+    @property
+    def reason(self) -> str:
+        """Why it cannot be had, and how a person uses a copy."""
+        return (
+            "no public copy was found; name your own files under local in config.yaml to use "
+            f"{self.name}"
+        )
 
 
-Found = TypeVar("Found", bound=Remote)
+def compute_blob_id(content: bytes) -> str:
+    """Return git's object id of a file with this content, 40 hexadecimal digits."""
+    header = b"blob %d\0" % len(content)
+    return hashlib.sha1(header + content, usedforsecurity=False).hexdigest()
 
 
 def registry_path() -> Path:
@@ -197,7 +172,6 @@ def registry_path() -> Path:
     InputError
         Neither the current folder, nor one above it, nor the package's checkout holds
         `workflow/datasets.tsv`, and the package does not bring it.
-
     """
     here = Path.cwd()
     for folder in (here, *here.parents, Path(__file__).resolve().parents[3], PACKAGED):
@@ -209,87 +183,111 @@ def registry_path() -> Path:
     )
 
 
-def load_registry(path: Path | str | None = None) -> dict[str, Benchmark]:
-    """Read the registry at `path` (`registry_path()` if not given), by name, in file order.
+def load_datasets(path: Path | None = None) -> dict[str, Entry]:
+    """Read the registry at a path (`registry_path()` if not given), by name, in file order.
 
     Raises
     ------
     InputError
-        The file is missing or malformed; the sentence names the line.
-
+        A file is missing or malformed; the sentence names the line.
     """
-    path = Path(path) if path is not None else registry_path()
-    registry: dict[str, Benchmark] = {}
-    for where, cells in read_table(path, COLUMNS):
-        benchmark = _parse(cells, where)
-        if benchmark.name in registry:
-            raise InputError(f"{where}: a second dataset named {benchmark.name!r}.")
-        registry[benchmark.name] = benchmark
-    return registry
+    path = registry_path() if path is None else path
+    sources: dict[str, list[RemoteFile]] | None = None
+    datasets: dict[str, Entry] = {}
+    for where, row in read_table(path, COLUMNS):
+        name, recipe = row["name"], row["recipe"]
+        # The name becomes part of paths: nothing in it may lead out of the data folder.
+        if not re.fullmatch(r"[a-z0-9][a-z0-9_]*", name):
+            raise InputError(
+                f"{where}, name: expected lower-case letters, digits and _, got {name!r}."
+            )
+        if name in datasets:
+            raise InputError(f"{where}: a second dataset named {name!r}.")
+        if recipe == FETCHED:
+            files = tuple(_splits(row, where))
+        elif recipe in (EMBEDDED, UNAVAILABLE):
+            files = ()
+        else:
+            sources = sources or _load_sources(path.with_name("sources.tsv"))
+            if row["origin"] not in sources:
+                known = ", ".join(sources)
+                raise InputError(
+                    f"{where}, origin: expected one of {known}, got {row['origin']!r}."
+                )
+            files = tuple(sources[row["origin"]])
+        datasets[name] = _parse(row, where, files)
+    return datasets
 
 
-def _parse(row: dict[str, str], where: str) -> Benchmark:
-    """Return the benchmark of one row of the table; `where` names the row in errors."""
-    # The name becomes part of paths: nothing in it may lead out of the data folder.
-    if not re.fullmatch(r"[a-z0-9][a-z0-9_]*", row["name"]):
-        raise InputError(
-            f"{where}, name: expected lower-case letters, digits and _, got {row['name']!r}."
-        )
-    if "{split}" not in row["origin"]:
-        raise InputError(f"{where}, origin: expected a URL with {{split}}, got {row['origin']!r}.")
+def load_registry(path: Path | None = None) -> dict[str, Entry]:
+    """Return the datasets that are fetched as they are: the public benchmarks."""
+    datasets = load_datasets(path).items()
+    return {name: entry for name, entry in datasets if entry.recipe == FETCHED}
+
+
+def _parse(row: Mapping[str, str], where: str, files: tuple[RemoteFile, ...]) -> Entry:
+    is_public, is_stated = row["recipe"] != UNAVAILABLE, bool(row["density"])
     try:
-        density = float(row["density"])
+        density = float(row["density"]) if is_stated else 0.0
     except ValueError:
         density = -1.0
     if not 0 <= density <= 1:
         raise InputError(f"{where}, density: expected a share, got {row['density']!r}.")
-    train, valid, test = (_parse_split(row, split, where) for split in SPLITS)
-    return Benchmark(
-        name=row["name"],
-        label=row["label"],
-        n_vars=_parse_count(row, "n_vars", where),
-        density=density,
-        train=train,
-        valid=valid,
-        test=test,
-        origin=row["origin"],
-        domain=row["domain"],
-        citation=row["citation"],
-    )
+    n_rows = (_count(row, f"n_{split}", where) for split in SPLITS if is_public)
+    blobs = (_blob(row, f"{split}_blob", where) for split in SPLITS if is_stated)
+    texts = {key: row[key] for key in ("name", "label", "recipe", "origin", "domain", "citation")}
+    return Entry(
+        n_vars=_count(row, "n_vars", where), rows=tuple(n_rows), density=density,
+        blob_ids=tuple(blobs), files=files, **texts,
+    )  # fmt: skip
 
 
-def _parse_split(row: dict[str, str], split: str, where: str) -> SplitFile:
-    blob_id = row[f"{split}_blob"]
-    if not re.fullmatch(r"[0-9a-f]{40}", blob_id):
-        raise InputError(f"{where}, {split}_blob: expected 40 hexadecimal digits, got {blob_id!r}.")
-    return SplitFile(
-        n_rows=_parse_count(row, f"n_{split}", where),
-        n_bytes=_parse_count(row, f"{split}_bytes", where),
-        blob_id=blob_id,
-    )
+def _splits(row: Mapping[str, str], where: str) -> Iterator[RemoteFile]:
+    """Yield the files of the splits; each value in them is one digit and one separator."""
+    if "{split}" not in row["origin"]:
+        raise InputError(f"{where}, origin: expected a URL with {{split}}, got {row['origin']!r}.")
+    name, n_vars = row["name"], _count(row, "n_vars", where)
+    for split in SPLITS:
+        n_bytes, blob = 2 * n_vars * _count(row, f"n_{split}", where), f"{split}_blob"
+        url, path = row["origin"].replace("{split}", split), f"{name}/{name}.{split}.data"
+        yield RemoteFile(f"{split} data of {name}", path, url, n_bytes, _blob(row, blob, where))
 
 
-def _parse_count(row: dict[str, str], column: str, where: str) -> int:
-    text = row[column]
+def _load_sources(path: Path) -> dict[str, list[RemoteFile]]:
+    """Read the files that datasets are built from, by source."""
+    sources: dict[str, list[RemoteFile]] = {}
+    for where, row in read_table(path, SOURCE_COLUMNS):
+        source, name = row["source"], row["file"]
+        n_bytes, blob = _count(row, "n_bytes", where), _blob(row, "blob", where)
+        file = RemoteFile(f"file {name}", f"{source}/{name}", row["url"], n_bytes, blob)
+        sources.setdefault(source, []).append(file)
+    return sources
+
+
+def _blob(row: Mapping[str, str], column: str, where: str) -> str:
+    if not re.fullmatch(r"[0-9a-f]{40}", row[column]):
+        raise InputError(f"{where}, {column}: expected 40 hexadecimal digits, got {row[column]!r}.")
+    return row[column]
+
+
+def _count(row: Mapping[str, str], column: str, where: str) -> int:
     # Longer ones are no sizes of files, and the longest cannot be converted.
-    if not re.fullmatch(r"[1-9][0-9]{0,17}", text):
+    if not re.fullmatch(r"[1-9][0-9]{0,17}", text := row[column]):
         raise InputError(f"{where}, {column}: expected a positive whole number, got {text!r}.")
     return int(text)
 
 
-def find_benchmark(registry: Mapping[str, Found], name: str) -> Found:
+def find_dataset(datasets: Mapping[str, Entry], name: str) -> Entry:
     """Return the dataset called `name`.
 
     Raises
     ------
     InputError
         There is none; the sentence suggests the nearest name and lists all.
-
     """
-    if name in registry:
-        return registry[name]
-    by_lower = {known.lower(): known for known in registry}
-    by_lower |= {b.label.lower(): b.name for b in registry.values() if isinstance(b, Benchmark)}
+    if name in datasets:
+        return datasets[name]
+    by_lower = {text.lower(): e.name for e in datasets.values() for text in (e.label, e.name)}
     near = difflib.get_close_matches(name.lower(), by_lower, n=1)
     hint = f"; did you mean '{by_lower[near[0]]}'?" if near else ";"
-    raise InputError(f"no dataset '{name}'{hint} known: {', '.join(registry)}.")
+    raise InputError(f"no dataset '{name}'{hint} known: {', '.join(datasets)}.")

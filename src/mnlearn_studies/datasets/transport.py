@@ -1,4 +1,4 @@
-"""One file over HTTP: tried again after passing faults, within limits of size, rate and time."""
+"""One file over HTTP: tried again after passing faults, within limits of size and time."""
 
 import socket
 import time
@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 import requests
 import urllib3
-from requests.adapters import HTTPAdapter
-from urllib3.util import Retry
 
 from mnlearn.runtime.errors import InputError
 
@@ -18,11 +16,9 @@ TRIES = 5
 BACKOFF_SECONDS = 0.5
 # To connect, and between two packets.
 TIMEOUT_SECONDS = (10.0, 60.0)
-# One try may deliver less than this many bytes a second for so long, then it is given up.
-LEAST_RATE = 1000.0
-SLOW_SECONDS = 60.0
 # All tries of one file together.
 TOTAL_SECONDS = 1800.0
+_BROKEN = f"the transfer broke off {TRIES} times"
 CHUNK_BYTES = 1 << 16
 BUSY_STATUSES = (429, 500, 502, 503, 504)
 # Object stores answer 403 for what they do not have.
@@ -37,8 +33,8 @@ class UnreachableError(InputError):
     """A server could not be reached at all."""
 
 
-class _TruncatedError(Exception):
-    """The body ended early, was too slow or could not be decoded; another try may succeed."""
+class _PassingError(Exception):
+    """The server is busy, or the body ended early; another try may succeed."""
 
 
 def download(url: str, n_bytes: int, report: Progress) -> bytes:
@@ -62,99 +58,61 @@ def download(url: str, n_bytes: int, report: Progress) -> bytes:
         The server refuses, the body keeps breaking off, or all takes too long.
     MissingError
         The server has no such file.
-
     """
     deadline = time.monotonic() + TOTAL_SECONDS
-    with _open_session() as session:
+    with requests.Session() as session:
+        session.headers["User-Agent"] = "mnlearn"
         for attempt in range(TRIES):
             try:
                 return _read_body(session, url, n_bytes, deadline, report=report)
-            except _TruncatedError as error:
-                if attempt == TRIES - 1:
-                    raise InputError(
-                        f"{url}: the transfer broke off {TRIES} times ({error}); try again later."
-                    ) from error
-                time.sleep(BACKOFF_SECONDS * 2**attempt)
-            except (requests.ConnectionError, requests.Timeout) as error:
-                raise UnreachableError(
-                    f"cannot be reached ({_explain(error)}).", where=url
-                ) from error
+            except (_PassingError, requests.ConnectionError, requests.Timeout) as error:
+                if attempt < TRIES - 1:
+                    time.sleep(BACKOFF_SECONDS * 2**attempt)
+                elif isinstance(error, _PassingError):
+                    raise InputError(f"{url}: {error}; try again later.") from error
+                else:
+                    reason = _explain(error)
+                    raise UnreachableError(f"cannot be reached ({reason}).", where=url) from error
             except requests.RequestException as error:
-                raise InputError(f"{url}: cannot be fetched ({_explain(error)}).") from error
+                raise InputError(f"{url}: cannot be fetched ({error}).") from error
     raise AssertionError("the last attempt returns or raises")
-
-
-def _open_session() -> requests.Session:
-    """Return a session that tries again by itself where nothing was received yet."""
-    retry = Retry(
-        total=TRIES - 1,
-        # urllib3 doubles its first wait, which it leaves out.
-        backoff_factor=BACKOFF_SECONDS,
-        status_forcelist=BUSY_STATUSES,
-        raise_on_status=False,
-        # A server may ask for hours; five tries are soon over either way.
-        respect_retry_after_header=False,
-    )
-    session = requests.Session()
-    session.headers["User-Agent"] = "mnlearn"
-    for scheme in ("http://", "https://"):
-        session.mount(scheme, HTTPAdapter(max_retries=retry))
-    return session
 
 
 def _read_body(
     session: requests.Session, url: str, n_bytes: int, deadline: float, *, report: Progress
 ) -> bytes:
     """Return the body of one request."""
+    content = bytearray()
     with session.get(url, stream=True, timeout=TIMEOUT_SECONDS) as response:
-        answer = f"{response.status_code} {response.reason}"
+        answer = f"the server answers {response.status_code} {response.reason}"
         if response.status_code in MISSING_STATUSES:
             raise MissingError(answer)
+        if response.status_code in BUSY_STATUSES:
+            raise _PassingError(answer)
         if response.status_code != 200:
-            raise InputError(f"{url}: the server answers {answer}; try again later.")
-        content = bytearray()
-        began = time.monotonic()
+            raise InputError(f"{url}: {answer}; try again later.")
         try:
             # read1 returns what has arrived; read would wait for a whole part, however slow.
             while chunk := response.raw.read1(CHUNK_BYTES, decode_content=True):
                 content += chunk
                 report(len(chunk))
-                _check_pace(url, response.raw.tell(), began, deadline)
+                if time.monotonic() > deadline:
+                    raise InputError(
+                        f"{url}: took longer than {TOTAL_SECONDS / 60:.3g} minutes; expected a "
+                        "faster server, or try again later."
+                    )
                 if len(content) > n_bytes + CHUNK_BYTES:
                     break
         except urllib3.exceptions.HTTPError as error:
-            raise _TruncatedError(_explain_body(error)) from error
+            raise _PassingError(f"{_BROKEN} (incomplete body)") from error
     announced = {"Content-Length", "Transfer-Encoding"} & {h.title() for h in response.headers}
     if not announced and not url.endswith(".xz") and len(content) < n_bytes:
-        raise _TruncatedError(f"{len(content)} of {n_bytes} bytes")
+        raise _PassingError(f"{_BROKEN} ({len(content)} of {n_bytes} bytes)")
     return bytes(content)
 
 
-def _check_pace(url: str, n_received: int, began: float, deadline: float) -> None:
-    """Give up what is too slow; `n_received` counts bytes as they were transferred."""
-    now = time.monotonic()
-    if now > deadline:
-        raise InputError(
-            f"{url}: took longer than {TOTAL_SECONDS / 60:.3g} minutes; expected a faster server, "
-            "or try again later."
-        )
-    if now - began > SLOW_SECONDS and n_received < LEAST_RATE * (now - began):
-        raise _TruncatedError(f"less than {LEAST_RATE:g} bytes a second")
-
-
-def _explain_body(error: urllib3.exceptions.HTTPError) -> str:
-    """Return in a few words what went wrong with a body."""
-    if isinstance(error, urllib3.exceptions.ReadTimeoutError):
-        return "no answer in time"
-    if isinstance(error, urllib3.exceptions.DecodeError):
-        return "body cannot be decoded"
-    if isinstance(error, urllib3.exceptions.SSLError):
-        return "no trusted certificate"
-    return "incomplete body"
-
-
 def _explain(error: requests.RequestException) -> str:
-    """Return in a few words what went wrong with a request."""
+    """Return in a few words why there is no connection."""
     if isinstance(error, requests.exceptions.ProxyError):
         return "the proxy refuses"
     if isinstance(error, requests.exceptions.SSLError):
@@ -168,4 +126,4 @@ def _explain(error: requests.RequestException) -> str:
         if isinstance(cause, ConnectionRefusedError):
             return "connection refused"
         cause = cause.__cause__ or cause.__context__
-    return "no connection" if isinstance(error, requests.ConnectionError) else str(error)
+    return "no connection"

@@ -6,10 +6,7 @@ from typing import Any
 
 from mnlearn.data.dataset import load_npz
 from mnlearn.data.own_files import SPLITS
-from mnlearn_studies.datasets.built import BUILT, UNAVAILABLE, Built
-from mnlearn_studies.datasets.embedded import EMBEDDED, Embedded
-from mnlearn_studies.datasets.registry import Benchmark, load_registry, registry_path
-from mnlearn_studies.datasets.verification import find_state
+from mnlearn_studies.datasets.registry import load_datasets, registry_path
 from mnlearn_studies.plan.costs import Laws, costs_path, estimate_cost, load_laws
 from mnlearn_studies.study.definition import Study, load_study
 from mnlearn_studies.study.folders import own_file
@@ -38,34 +35,22 @@ def dataset_rows(
     study = None
     if all(path.exists() for path in shown):
         laws, study = load_laws(), load_study(shown[1])
-    registry, local = load_registry(), local or {}
-    entries: dict[str, Benchmark | Built | Embedded] = {**registry, **BUILT, **EMBEDDED}
-    states: dict[str, str] = {name: find_state(entry, folder) for name, entry in registry.items()}
-    states |= {name: find_state(entry.source, folder) for name, entry in BUILT.items()}
-    rows = [
-        {
-            "name": name,
-            "label": entry.label,
-            "n_vars": entry.n_vars,
-            **{f"n_{split}": entry.n_rows(split) for split in SPLITS},
-            "state": states.get(name, "embedded"),
-            "estimates": {} if study is None else _estimates(laws, study, name),
-        }
-        for name, entry in entries.items()
-        if name not in local
-    ]
-    rows += [
-        {
-            "name": name,
-            "label": missing.label,
-            "n_vars": missing.n_vars,
-            **{f"n_{split}": None for split in SPLITS},
-            "state": "unavailable",
-            "estimates": {} if study is None else _estimates(laws, study, name),
-        }
-        for name, missing in UNAVAILABLE.items()
-        if name not in local
-    ]
+    local = local or {}
+    rows = []
+    for name, entry in load_datasets().items():
+        if name in local:
+            continue
+        n_rows = dict(zip(SPLITS, entry.rows, strict=True)) if entry.rows else {}
+        rows.append(
+            {
+                "name": name,
+                "label": entry.label,
+                "n_vars": entry.n_vars,
+                **{f"n_{split}": n_rows.get(split) for split in SPLITS},
+                "state": entry.state(folder) if entry.files else entry.recipe,
+                "estimates": {} if study is None else _estimates(laws, study, name),
+            }
+        )
     return rows + [_own_row(name, entry, folder) for name, entry in local.items()]
 
 
@@ -88,11 +73,11 @@ def _estimates(laws: Laws, study: Study, dataset: str) -> dict[str, dict[str, fl
     found = {}
     for method in study.methods:
         costs = [
-            estimate_cost(laws, study, method, dataset, quantity=f"{unit}_{step}")
+            estimate_cost(laws, study, method, dataset, f"{unit}_{step}")
             for unit in ("seconds", "mib")
             for step in ("learn", "score")
         ]
-        values = [cost.expected for cost in costs if cost is not None]
+        values = [cost.usual for cost in costs if cost is not None]
         if len(values) == len(costs):
             seconds, mib = sum(values[:2]), max(values[2:])
             found[method] = {"seconds": round(seconds, 1), "mib": round(mib, 1)}

@@ -13,13 +13,15 @@ from typing import Any
 
 from mnlearn_studies.datasets.sample_names import base_of
 from mnlearn_studies.plan.configuration import configuration, planned
+from mnlearn_studies.plan.costs import load_laws
 from mnlearn_studies.plan.planning import Plan
+from mnlearn_studies.plan.resources import JobResources
 from mnlearn_studies.records import comparison
 from mnlearn_studies.records.kind import BESIDE
 from mnlearn_studies.records.kinds import KINDS
 from mnlearn_studies.records.kinds.curves import queried_models
 from mnlearn_studies.records.record import Job, Record
-from mnlearn_studies.running.record_sample import MOST, Expected, draw_sample
+from mnlearn_studies.running.record_sample import MOST, draw_sample
 from mnlearn_studies.study.shipped import shipped_studies
 
 # Lines that are shown of the differences of a file, and of the output of a job that fails.
@@ -50,15 +52,15 @@ def recompute(
     """
     config = {**configuration(), "parts": 1, "recorded": False}
     plan = planned(list(shipped_studies()), [], config, copy / "results", {})
-    expected = Expected(plan)
-    drawn = draw_sample(plan, n, 60 * minutes, seed, expected.seconds)
+    expected = JobResources(plan, load_laws()).recorded_seconds
+    drawn = draw_sample(plan, n, 60 * minutes, seed, expected)
     say(
         f"recompute: {len(drawn)} records, drawn with seed {seed} from those that take at most "
         f"{MOST * minutes:.3g} minutes by the costs that are recorded"
     )
     made, deadline = Recomputation(plan, root, copy, say), time.monotonic() + 60 * minutes
     for number, record in enumerate(drawn, start=1):
-        seconds = sum(map(expected.seconds, plan.in_order([record])))
+        seconds = sum(map(expected, plan.in_order([record])))
         title = f"[{number}/{len(drawn)}] {name_of(record)}"
         if time.monotonic() + seconds > deadline:
             say(f"{title}: left out, since it takes about {seconds:.0f} s and the time is over")

@@ -10,10 +10,9 @@ from typing import Any
 
 from mnlearn.runtime.errors import FullDiskError, InputError
 from mnlearn.runtime.progress import say
-from mnlearn_studies.datasets.built import BUILT
 from mnlearn_studies.datasets.fetch import fetch_many
 from mnlearn_studies.datasets.prepare import list_unavailable, record_outcomes
-from mnlearn_studies.datasets.registry import load_registry
+from mnlearn_studies.datasets.registry import load_datasets
 from mnlearn_studies.datasets.sample_names import base_of
 from mnlearn_studies.plan.configuration import configuration, find_study, plan_of
 from mnlearn_studies.records.record import Record
@@ -207,7 +206,8 @@ def _fetch_missing(
         No dataset can be had, or the disk is full.
     """
     folder, config = data_folder(), configuration()
-    known = {*load_registry(), *BUILT} - set(config["local"])
+    datasets_ = load_datasets().items()
+    known = {name for name, entry in datasets_ if entry.files} - set(config["local"])
     plan = plan_of(study.name, datasets or config["datasets"], left_out={})
     if again:
         plan.forget(study.name)

@@ -15,13 +15,11 @@ from mnlearn.data.own_files import SPLITS
 from mnlearn.models.io.bif import parse_bif
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import Variable
-from mnlearn_studies.datasets import adult, alarm, networks, sources
-from mnlearn_studies.datasets.built import BUILT, UNAVAILABLE, build, text_of
-from mnlearn_studies.datasets.fetch import fetch_many
+from mnlearn_studies.datasets import adult, alarm, fetch, networks, prepare
+from mnlearn_studies.datasets.built import build, text_of
 from mnlearn_studies.datasets.places import split_mirrors
 from mnlearn_studies.datasets.prepare import fetch_dataset, prepare_dataset
-from mnlearn_studies.datasets.sources import SourceFile
-from mnlearn_studies.datasets.verification import compute_blob_id, find_state
+from mnlearn_studies.datasets.registry import compute_blob_id, load_datasets
 
 BIF = """network tiny {}
 variable C { type discrete [ 3 ] { LOW, MID, HIGH }; }
@@ -117,10 +115,14 @@ def test_adult_is_cut_and_encoded(monkeypatch):
 def tiny(monkeypatch):
     """The Alarm datasets with a source that is small."""
     packed = gzip.compress(BIF.encode(), mtime=0)
-    file = SourceFile("alarm.bif.gz", "http://127.0.0.1:9/alarm.bif.gz", len(packed), "")
-    file = file._replace(blob_id=compute_blob_id(packed))
-    source = sources.Source("alarm", "alarm", (file,))
-    monkeypatch.setitem(sources.SOURCES, "alarm", source)
+    datasets = load_datasets()
+    for name in ("alarm", "alarm_groups"):
+        (file,) = datasets[name].files
+        url, blob_id = "http://127.0.0.1:9/alarm.bif.gz", compute_blob_id(packed)
+        file = replace(file, url=url, n_bytes=len(packed), blob_id=blob_id)
+        datasets[name] = replace(datasets[name], files=(file,))
+    for module in (fetch, prepare):
+        monkeypatch.setattr(module, "load_datasets", lambda: datasets)
     return packed
 
 
@@ -131,10 +133,9 @@ def test_sources_are_found_in_mirrors(tmp_path, tiny, place):
     path.parent.mkdir(parents=True)
     path.write_bytes(lzma.compress(tiny) if place.endswith(".xz") else tiny)
     mirrors = os.pathsep.join(str(tmp_path / name) for name in ("empty", "mirror"))
-    results = fetch_many(["alarm", "alarm_groups"], tmp_path / "data", mirrors)
+    results = fetch.fetch_many(["alarm", "alarm_groups"], tmp_path / "data", mirrors)
     assert all(result.ok for result in results.values())
     assert (tmp_path / "data" / "alarm" / "alarm.bif.gz").read_bytes() == tiny
-    assert find_state(BUILT["alarm_groups"].source, tmp_path / "data") == "verified"
     with pytest.raises(InputError, match=r"alarm, train: expected the git blob .*, built"):
         fetch_dataset("alarm", tmp_path / "data", mirrors)
     with pytest.raises(InputError, match=r"has neither alarm/alarm\.bif\.gz nor alarm/alarm"):
@@ -148,18 +149,16 @@ def test_several_mirrors():
     assert split_mirrors(":".join(urls)) == urls
 
 
-def test_what_is_built_is_verified(tiny, monkeypatch):
+def test_what_is_built_is_verified(tiny):
     made = alarm.build_alarm([tiny])
     blobs = tuple(compute_blob_id(text_of(made[split])) for split in SPLITS)
     lines = text_of(made["test"]).splitlines()
     assert (len(lines), set(lines[0])) == (4000, set(b"01,"))
-    entry = replace(BUILT["alarm"], blob_ids=blobs)
-    monkeypatch.setitem(BUILT, "alarm", entry)
-    assert list(build("alarm", [tiny])) == list(SPLITS)
+    entry = replace(load_datasets()["alarm"], blob_ids=blobs)
+    assert list(build(entry, [tiny])) == list(SPLITS)
 
 
 def test_datasets_that_are_not_public_are_refused_by_name(tmp_path):
-    assert list(UNAVAILABLE) == ["traffic", "temperature"]
     with pytest.raises(InputError, match="temperature: no public copy was found; name your own"):
         prepare_dataset("temperature", tmp_path, 20)
 
@@ -167,14 +166,15 @@ def test_datasets_that_are_not_public_are_refused_by_name(tmp_path):
 @pytest.mark.slow
 def test_built_datasets_are_those_of_other_programs(sources_mirror, tmp_path):
     """Digests of files that a program of another author wrote by the same recipes."""
+    datasets = load_datasets()
     splits = {
         name: fetch_dataset(name, tmp_path, sources_mirror)
-        for name, dataset in BUILT.items()
-        if dataset.folder in ("alarm", "adult")
+        for name, dataset in datasets.items()
+        if dataset.origin in ("alarm", "adult")
     }
     assert len(splits) == 5
     for name, parts in splits.items():
-        dataset = BUILT[name]
+        dataset = datasets[name]
         for split, data in parts.items():
             assert data.n_examples == dataset.n_rows(split)
             assert data.n_vars == dataset.n_vars

@@ -10,7 +10,7 @@ from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.drawn_samples import draw_sample
 from mnlearn_studies.datasets.prepare import check_dataset, prepare_dataset
 from mnlearn_studies.datasets.sample_names import Sample, base_of, parse_drawn
-from mnlearn_studies.plan.costs import Size, dataset_size
+from mnlearn_studies.plan.costs import growth
 from mnlearn_studies.records.record import Record
 
 
@@ -102,7 +102,7 @@ def test_what_a_study_knows_of_a_sample():
         InputError, match="dataset traffic: no public copy was found; name your own"
     ):
         check_dataset("traffic-n100-f1", {})
-    assert dataset_size("nltcs-n100-f0") == Size(100, 16, 0.332)
+    assert growth("nltcs-n100-f0", "seconds_learn") == 100 * 16 / 1e6
     drawn = [("grid-n9-f0", 1), ("grid-n9-f1", 1), ("grid-n8-f0", 1), ("grid-n9-f0", 2)]
     assert len({str(recipe(*each)) for each in drawn}) == 4
     assert recipe("nltcs-n9-f0")["base"] != recipe("kdd-n9-f0")["base"]

@@ -16,13 +16,13 @@ from mnlearn_studies.datasets.embedded import (
     load_embedded,
     sample_exactly,
 )
+from mnlearn_studies.datasets.registry import load_datasets
 
 
 @pytest.mark.parametrize("name", EMBEDDED)
 def test_embedded_datasets_are_as_described(name):
-    description = EMBEDDED[name]
+    description = load_datasets()[name]
     parts = load_embedded(name, seed=1)
-    assert description.name == name
     assert [part.n_vars for part in parts] == [description.n_vars] * 3
     assert [part.n_examples for part in parts] == [description.n_rows(split) for split in SPLITS]
     assert all(part.schema.is_named for part in parts)
@@ -87,7 +87,7 @@ def test_truth_can_be_recovered(name, seed):
     satisfied = network.features.satisfied(list_states(network.n_vars)).astype(float)
     mean = probability @ satisfied
     information = (satisfied * probability[:, None]).T @ satisfied - np.outer(mean, mean)
-    error = np.sqrt(np.diag(np.linalg.inv(EMBEDDED[name].n_train * information)))
+    error = np.sqrt(np.diag(np.linalg.inv(load_datasets()[name].n_rows("train") * information)))
     interacting = network.features.length > 1
     assert (np.abs(network.weight) / error)[interacting].min() > 8
     marginal = probability @ list_states(network.n_vars)

@@ -26,9 +26,8 @@ from mnlearn.data.examples import load_dataset
 from mnlearn.data.own_files import SPLITS
 from mnlearn.runtime.errors import FullDiskError, InputError
 from mnlearn_studies.datasets import fetch, places
-from mnlearn_studies.datasets.fetch import fetch_many, fetch_split
+from mnlearn_studies.datasets.fetch import fetch_file, fetch_many
 from mnlearn_studies.datasets.registry import load_registry
-from mnlearn_studies.datasets.verification import find_state
 
 REGISTRY = Path(__file__).parents[3] / "workflow" / "datasets.tsv"
 
@@ -36,26 +35,26 @@ REGISTRY = Path(__file__).parents[3] / "workflow" / "datasets.tsv"
 def test_fetch_from_the_origin(server, toy, tmp_path):
     counted: list[int] = []
     path = tmp_path / "toy" / "toy.train.data"
-    assert fetch_split(toy, "train", path, progress=counted.append)
+    assert fetch_file(toy.file("train"), path, progress=counted.append)
     assert path.read_bytes() == split_content("toy", "train")
     assert load_dataset(path).n_vars == N_VARS
-    assert sum(counted) == toy.train.n_bytes
+    assert sum(counted) == toy.file("train").n_bytes
     assert visible(tmp_path) == ["toy.train.data"]
 
 
 def test_verified_file_is_not_fetched_again(server, toy, tmp_path):
     path = tmp_path / "toy.train.data"
-    fetch_split(toy, "train", path)
+    fetch_file(toy.file("train"), path)
     counted: list[int] = []
-    assert not fetch_split(toy, "train", path, progress=counted.append)
-    assert sum(counted) == toy.train.n_bytes
+    assert not fetch_file(toy.file("train"), path, progress=counted.append)
+    assert sum(counted) == toy.file("train").n_bytes
     assert server.requests["toy/toy.train.data"] == 1
 
 
 def test_altered_file_is_replaced(server, toy, tmp_path):
     path = tmp_path / "toy.train.data"
     path.write_text("0,1\n")
-    assert fetch_split(toy, "train", path)
+    assert fetch_file(toy.file("train"), path)
     assert path.read_bytes() == split_content("toy", "train")
 
 
@@ -64,14 +63,14 @@ def test_failed_fetch_leaves_what_was_there(server, toy, tmp_path):
     path = tmp_path / "toy.train.data"
     path.write_text("mine")
     with pytest.raises(InputError):
-        fetch_split(toy, "train", path)
+        fetch_file(toy.file("train"), path)
     assert path.read_text() == "mine"
 
 
 def test_destination_that_cannot_be_written(server, toy, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be written"):
-        fetch_split(toy, "train", tmp_path / "file" / "toy.train.data")
+        fetch_file(toy.file("train"), tmp_path / "file" / "toy.train.data")
 
 
 def test_fetch_that_waits_too_long_for_another(server, toy, tmp_path, monkeypatch):
@@ -80,7 +79,7 @@ def test_fetch_that_waits_too_long_for_another(server, toy, tmp_path, monkeypatc
         FileLock(tmp_path / ".a.data.lock"),
         pytest.raises(InputError, match="another process"),
     ):
-        fetch_split(toy, "train", tmp_path / "a.data")
+        fetch_file(toy.file("train"), tmp_path / "a.data")
 
 
 # --- many datasets ----------------------------------------------------------------------------
@@ -96,7 +95,7 @@ def test_one_dataset_that_fails_does_not_stop_the_others(server, tmp_path, capsy
     assert [name for name, result in results.items() if not result.ok] == ["c", "e"]
     assert "expected the git blob" in (results["c"].reason or "")
     assert "404" in (results["e"].reason or "")
-    states = {name: find_state(benchmark, tmp_path) for name, benchmark in registry.items()}
+    states = {name: benchmark.state(tmp_path) for name, benchmark in registry.items()}
     assert states == dict.fromkeys("abdf", "verified") | dict.fromkeys("ce", "absent")
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -104,6 +103,18 @@ def test_one_dataset_that_fails_does_not_stop_the_others(server, tmp_path, capsy
     assert f"c: {results['c'].reason}\n" in captured.err
     again = fetch_many("a", tmp_path, registry=registry)
     assert (again["a"].ok, again["a"].n_fetched) == (True, 0)
+
+
+def test_state(server, toy, tmp_path):
+    assert toy.state(tmp_path) == "absent"
+    fetch_file(toy.file("train"), tmp_path / toy.file("train").path)
+    assert toy.state(tmp_path) == "absent"
+    fetch_many(["toy"], tmp_path, registry={"toy": toy})
+    assert toy.state(tmp_path) == "verified"
+    path = tmp_path / toy.file("test").path
+    for content in (path.read_bytes()[::-1], b""):
+        path.write_bytes(content)
+        assert toy.state(tmp_path) == "altered"
 
 
 def test_misspelt_name_is_refused_before_anything_is_fetched(server, tmp_path):
@@ -146,7 +157,7 @@ def test_progress_is_a_bar_on_a_terminal(server, tmp_path, monkeypatch, capsys):
 def test_threads_that_want_one_file_fetch_it_once(server, toy, tmp_path):
     path = tmp_path / "toy.train.data"
     with ThreadPoolExecutor(6) as pool:
-        fetched = list(pool.map(lambda _: fetch_split(toy, "train", path), range(6)))
+        fetched = list(pool.map(lambda _: fetch_file(toy.file("train"), path), range(6)))
     assert sum(fetched) == 1
     assert server.requests["toy/toy.train.data"] == 1
     assert visible(tmp_path) == ["toy.train.data"]
@@ -154,9 +165,10 @@ def test_threads_that_want_one_file_fetch_it_once(server, toy, tmp_path):
 
 PROCESS = """
 import sys
+from pathlib import Path
 from mnlearn_studies.datasets.fetch import fetch_many
 from mnlearn_studies.datasets.registry import load_registry
-results = fetch_many(["toy"], sys.argv[2], registry=load_registry(sys.argv[1]))
+results = fetch_many(["toy"], Path(sys.argv[2]), registry=load_registry(Path(sys.argv[1])))
 assert results["toy"].ok, results
 print(results["toy"].n_fetched)
 """
@@ -164,8 +176,8 @@ print(results["toy"].n_fetched)
 
 def test_processes_that_want_one_dataset_fetch_it_once(server, toy, tmp_path):
     table = tmp_path / "datasets.tsv"
-    table.write_text(registry_text([toy]))
-    assert load_registry(table)["toy"].train == toy.train
+    table.write_text(registry_text({"toy": server.url}))
+    assert load_registry(table)["toy"] == toy
     command = [sys.executable, "-c", PROCESS, str(table), str(tmp_path / "data")]
     running = [
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -178,13 +190,14 @@ def test_processes_that_want_one_dataset_fetch_it_once(server, toy, tmp_path):
 
 INTERRUPTED = """
 import signal, sys
+from pathlib import Path
 from made_server import make_benchmark
 from mnlearn.cli.progress import show_progress
 from mnlearn_studies.datasets.fetch import fetch_many
 signal.signal(signal.SIGINT, signal.default_int_handler)
 registry = {name: make_benchmark(name, sys.argv[1]) for name in "abcdef"}
 with show_progress():
-    fetch_many(registry, sys.argv[2], jobs=2, registry=registry)
+    fetch_many(registry, Path(sys.argv[2]), jobs=2, registry=registry)
 """
 
 
@@ -224,7 +237,7 @@ def test_interruption_while_waiting_for_another_process(server, toy, tmp_path):
             raise KeyboardInterrupt
 
     with FileLock(tmp_path / ".a.data.lock"), pytest.raises(KeyboardInterrupt):
-        fetch_split(toy, "train", tmp_path / "a.data", progress=interrupt)
+        fetch_file(toy.file("train"), tmp_path / "a.data", progress=interrupt)
     assert reported == [0, 0]
 
 
@@ -251,7 +264,7 @@ def test_a_full_disk_ends_the_fetching(server, tmp_path):
 def test_a_full_disk_is_status_1_of_the_command(server, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "workflow").mkdir()
-    text = registry_text([make_benchmark("toy", server.url)])
+    text = registry_text({"toy": server.url})
     (tmp_path / "workflow/datasets.tsv").write_text(text)
     (tmp_path / "data/toy").mkdir(parents=True)
     for split in SPLITS:
@@ -281,8 +294,8 @@ def test_every_benchmark_of_the_mirror_is_verified(tmp_path, mirror):
     results = fetch_many(registry, tmp_path, str(mirror), jobs=2, registry=registry)
     assert [result.reason for result in results.values()] == [None] * 20
     for benchmark in registry.values():
-        assert find_state(benchmark, tmp_path) == "verified"
-        parts = [load_dataset(tmp_path / benchmark.relative_path(split)) for split in SPLITS]
+        assert benchmark.state(tmp_path) == "verified"
+        parts = [load_dataset(tmp_path / file.path) for file in benchmark.files]
         assert [part.n_vars for part in parts] == [benchmark.n_vars] * 3
         assert [part.n_examples for part in parts] == [benchmark.n_rows(s) for s in SPLITS]
         ones = sum(part.density * part.n_examples for part in parts)

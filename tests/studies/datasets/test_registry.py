@@ -1,15 +1,20 @@
 """The registry of benchmark datasets, and registries that are malformed."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 from mnlearn.data.own_files import SPLITS
 from mnlearn.runtime.errors import InputError
+from mnlearn_studies.datasets.built import RECIPES
+from mnlearn_studies.datasets.embedded import EMBEDDED
 from mnlearn_studies.datasets.registry import (
     COLUMNS,
-    find_benchmark,
+    compute_blob_id,
+    find_dataset,
+    load_datasets,
     load_registry,
     registry_path,
 )
@@ -27,12 +32,11 @@ def test_registry_of_the_checkout():
         assert "Van Haaren & Davis" in benchmark.citation
         for split in SPLITS:
             file = benchmark.file(split)
-            # Every value is one digit and one separator.
-            assert file.n_bytes == 2 * file.n_rows * benchmark.n_vars
+            assert file.n_bytes == 2 * benchmark.n_rows(split) * benchmark.n_vars
             assert re.fullmatch(
                 rf"https://raw\.githubusercontent\.com/UCLA-StarAI/Density-Estimation-Datasets/"
                 rf"[0-9a-f]{{40}}/datasets/{name}/{name}\.{split}\.data",
-                benchmark.url(split),
+                file.url,
             )
     nltcs = registry["nltcs"]
     assert [nltcs.n_rows(split) for split in SPLITS] == [16181, 2157, 3236]
@@ -40,19 +44,35 @@ def test_registry_of_the_checkout():
     assert len({b.file(s).blob_id for b in registry.values() for s in SPLITS}) == 60
 
 
+def test_datasets_that_are_built_embedded_or_not_public(tmp_path):
+    datasets = load_datasets(REGISTRY)
+    assert [file.path for file in datasets["adult"].files] == [
+        "adult/adult.data",
+        "adult/adult.test",
+    ]
+    assert datasets["alarm"].files == datasets["alarm37"].files
+    assert {e.recipe for e in datasets.values() if e.is_built} == set(RECIPES)
+    assert [name for name in datasets if datasets[name].recipe == "embedded"] == list(EMBEDDED)
+    text = REGISTRY.read_text().replace("\talarm\tpat", "\telsewhere\tpat")
+    (tmp_path / "datasets.tsv").write_text(text)
+    shutil.copy(REGISTRY.with_name("sources.tsv"), tmp_path)
+    with pytest.raises(InputError, match=r"origin: expected one of alarm, asia, .*'elsewhere'"):
+        load_datasets(tmp_path / "datasets.tsv")
+
+
 def test_unknown_dataset_is_refused_with_a_suggestion():
     registry = load_registry(REGISTRY)
     with pytest.raises(InputError, match=r"no dataset 'nltc'; did you mean 'nltcs'\? known: nltcs"):
-        find_benchmark(registry, "nltc")
+        find_dataset(registry, "nltc")
     with pytest.raises(InputError, match="did you mean 'tretail'"):
-        find_benchmark(registry, "Retail")
+        find_dataset(registry, "Retail")
     with pytest.raises(InputError, match=r"no dataset 'zzzz'; known: nltcs"):
-        find_benchmark(registry, "zzzz")
+        find_dataset(registry, "zzzz")
 
 
-def test_unknown_split_is_our_fault():
-    with pytest.raises(ValueError, match="expected one of"):
-        load_registry(REGISTRY)["nltcs"].file("training")
+def test_blob_id_is_that_of_git():
+    assert compute_blob_id(b"") == "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+    assert compute_blob_id(b"what is up, doc?") == "bd9dbf5aae1a3862dd1526723246b20206e5fc37"
 
 
 def test_registry_is_found_from_below_and_from_elsewhere(tmp_path, monkeypatch):
@@ -90,11 +110,11 @@ def change(column: str, value: str) -> str:
     [
         ("", "line 1: expected the tab-separated columns name, label"),
         ("name\tlabel\n", "line 1: expected the tab-separated columns"),
-        (change("label", "a\tb"), "line 2: expected 16 tab-separated values, got 17"),
+        (change("label", "a\tb"), "line 2: expected 14 tab-separated values, got 15"),
         (change("name", "../up"), "line 2, name: expected lower-case letters"),
         (change("n_vars", "many"), "line 2, n_vars: expected a positive whole number, got 'many'"),
         (change("n_test", "0"), "line 2, n_test: expected a positive whole number"),
-        (change("valid_bytes", "-3"), "line 2, valid_bytes: expected a positive"),
+        (change("recipe", "table"), "sources.tsv: no such file"),
         (change("train_blob", "8c47"), "line 2, train_blob: expected 40 hexadecimal"),
         (change("density", "33 %"), "line 2, density: expected a share"),
         (change("origin", "https://example.org/a.data"), "line 2, origin: expected a URL"),
@@ -106,5 +126,5 @@ def test_malformed_registry_is_refused_with_its_line(tmp_path, content, message)
     path.write_text(content)
     with pytest.raises(InputError) as caught:
         load_registry(path)
-    assert str(caught.value).startswith(str(path))
+    assert str(caught.value).startswith(str(tmp_path))
     assert message in str(caught.value)

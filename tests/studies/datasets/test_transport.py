@@ -5,7 +5,7 @@ import pytest
 from made_server import END_OF_ENDLESS, free_port, make_benchmark, split_content, visible
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets import transport
-from mnlearn_studies.datasets.fetch import fetch_split
+from mnlearn_studies.datasets.fetch import fetch_file
 from mnlearn_studies.datasets.transport import CHUNK_BYTES, download
 
 
@@ -13,10 +13,10 @@ from mnlearn_studies.datasets.transport import CHUNK_BYTES, download
 def test_passing_faults_are_tried_again(server, toy, tmp_path, fault):
     server.faults["toy/toy.train.data"] = [fault, fault, "none"]
     counted: list[int] = []
-    fetch_split(toy, "train", tmp_path / "a.data", progress=counted.append)
+    fetch_file(toy.file("train"), tmp_path / "a.data", progress=counted.append)
     assert (tmp_path / "a.data").read_bytes() == split_content("toy", "train")
     assert server.requests["toy/toy.train.data"] == 3
-    assert sum(counted) == toy.train.n_bytes
+    assert sum(counted) == toy.file("train").n_bytes
 
 
 @pytest.mark.parametrize(
@@ -39,9 +39,9 @@ def test_lasting_faults_are_reported_and_leave_nothing(server, toy, tmp_path, fa
     server.faults["toy/toy.train.data"] = [fault]
     path = tmp_path / "toy.train.data"
     with pytest.raises(InputError) as caught:
-        fetch_split(toy, "train", path)
+        fetch_file(toy.file("train"), path)
     assert message in str(caught.value)
-    assert toy.url("train") in str(caught.value)
+    assert toy.file("train").url in str(caught.value)
     assert str(caught.value).endswith(".")
     assert visible(tmp_path) == []
     tries = transport.TRIES if "broke" in message or fault == "503" else 1
@@ -52,7 +52,7 @@ def test_origin_that_cannot_be_reached(toy, tmp_path, monkeypatch, server):
     url = f"http://127.0.0.1:{free_port()}"
     away = make_benchmark("toy", url)
     with pytest.raises(InputError) as caught:
-        fetch_split(away, "train", tmp_path / "a.data")
+        fetch_file(away.file("train"), tmp_path / "a.data")
     assert str(caught.value) == (
         f"{url}/toy/toy.train.data: cannot be reached (connection refused); name a folder or URL "
         "that has the files with --mirror or the environment variable MNLEARN_DATA_MIRROR."
@@ -62,47 +62,30 @@ def test_origin_that_cannot_be_reached(toy, tmp_path, monkeypatch, server):
 @pytest.mark.parametrize("fault", ["gzip", "chunked"])
 def test_other_forms_of_transfer_give_the_same_content(server, toy, tmp_path, fault):
     server.faults["toy/toy.train.data"] = [fault]
-    assert fetch_split(toy, "train", tmp_path / "a.data")
+    assert fetch_file(toy.file("train"), tmp_path / "a.data")
     assert (tmp_path / "a.data").read_bytes() == split_content("toy", "train")
-
-
-def test_transfer_that_is_too_slow_is_given_up(server, toy, tmp_path, monkeypatch):
-    monkeypatch.setattr(transport, "SLOW_SECONDS", 0.05)
-    server.faults["toy/toy.train.data"] = ["drip"]
-    with pytest.raises(InputError) as caught:
-        fetch_split(toy, "train", tmp_path / "a.data")
-    assert str(caught.value) == (
-        f"{toy.url('train')}: the transfer broke off 5 times (less than 1000 bytes a second); "
-        "try again later."
-    )
-    assert server.requests["toy/toy.train.data"] == 5
-    assert visible(tmp_path) == []
 
 
 def test_file_that_takes_too_long_is_given_up(server, toy, tmp_path, monkeypatch):
     monkeypatch.setattr(transport, "TOTAL_SECONDS", 0.06)
     server.faults["toy/toy.train.data"] = ["drip"]
     with pytest.raises(InputError, match=r"took longer than 0.001 minutes; expected a faster"):
-        fetch_split(toy, "train", tmp_path / "a.data")
+        fetch_file(toy.file("train"), tmp_path / "a.data")
     assert server.requests["toy/toy.train.data"] == 1
 
 
 def test_an_endless_body_is_cut(server, toy, tmp_path):
     server.faults["toy/toy.train.data"] = ["endless"]
     counted: list[int] = []
-    content = download(toy.url("train"), toy.train.n_bytes, counted.append)
-    assert toy.train.n_bytes + CHUNK_BYTES < len(content) <= toy.train.n_bytes + 2 * CHUNK_BYTES
+    content = download(toy.file("train").url, toy.file("train").n_bytes, counted.append)
+    assert (
+        toy.file("train").n_bytes + CHUNK_BYTES
+        < len(content)
+        <= toy.file("train").n_bytes + 2 * CHUNK_BYTES
+    )
     assert sum(counted) == len(content)
     with pytest.raises(InputError, match=r"expected 400 bytes, got \d+"):
-        fetch_split(toy, "train", tmp_path / "a.data")
+        fetch_file(toy.file("train"), tmp_path / "a.data")
     # The sockets hold some of what was sent.
     assert server.n_sent < END_OF_ENDLESS / 2
     assert visible(tmp_path) == []
-
-
-def test_slow_transfer_within_the_limits_is_complete(server, toy, monkeypatch):
-    monkeypatch.setattr(transport, "SLOW_SECONDS", 0.05)
-    monkeypatch.setattr(transport, "LEAST_RATE", 5.0)
-    server.faults["toy/toy.test.data"] = ["drip"]
-    content = download(toy.url("test"), toy.test.n_bytes, lambda n_bytes: None)
-    assert content == split_content("toy", "test")

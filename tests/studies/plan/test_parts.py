@@ -1,12 +1,10 @@
 """The jobs that share out the learning of a cell, as a plan, without running it."""
 
-import math
-
 import pytest
 
 from made_study import claim, make_plan
 from mnlearn.learning.rounds import VARIABLES, Round
-from mnlearn_studies.plan.costs import Law
+from mnlearn_studies.plan.costs import Cost, growth
 from mnlearn_studies.plan.resources import UNKNOWN_MIB, UNKNOWN_MINUTES, JobResources
 from mnlearn_studies.records.kinds.parts import parts_of, rounds_of
 from mnlearn_studies.records.record import Record
@@ -80,17 +78,18 @@ def test_current_models_have_no_parts(tmp_path):
     assert len(parts_before(tmp_path, "trees", 3)) == 3
 
 
-def law(cost, margin):
-    """Return the law of a cost that does not depend on the size of the data."""
-    return Law(math.log(cost), 0, 0, 0, margin)
+def law(cost, most, quantity):
+    """Return the cost of a million cells that makes a cost on the dataset."""
+    million = (1 - 1e-9) * cost / growth("ad", quantity)
+    return Cost(million, most * million)
 
 
 def test_what_parts_ask_for(tmp_path):
     """Seconds are those of a grid point; the grid has four."""
     laws = {
-        ("", "dtsl", "seconds_learn"): law(6000, 3),
-        ("", "dtsl", "mib_learn"): law(8000, 2),
-        ("", "dn_tree", "mib_learn"): law(1500, 2),
+        ("dtsl", "seconds_learn"): law(6000, 3, "seconds_learn"),
+        ("dtsl", "mib_learn"): law(8000, 2, "mib_learn"),
+        ("dn_tree", "mib_learn"): law(1500, 2, "mib_learn"),
     }
 
     def part(method, round_name, of):
@@ -110,7 +109,7 @@ def test_what_parts_ask_for(tmp_path):
     assert jobs.minutes(part("dtsl", "stage1", 2)) == 1201
     assert jobs.priority(part("dtsl", "stage1", 2)) == jobs.priority(models)
     # Nothing is known of trees, or of the method.
-    del laws["", "dn_tree", "mib_learn"]
+    del laws["dn_tree", "mib_learn"]
     assert jobs.mib(part("dtsl", VARIABLES, 4)) == 16400
     assert jobs.mib(part("gssl", "stage0", 2)) == UNKNOWN_MIB
     assert jobs.minutes(part("gssl", "stage0", 2)) == UNKNOWN_MINUTES

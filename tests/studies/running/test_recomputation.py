@@ -8,6 +8,8 @@ import pytest
 from made_study import make_all, make_plan
 from mnlearn.runtime.files import read_json, write_json
 from mnlearn_studies.plan.configuration import configuration
+from mnlearn_studies.plan.costs import load_laws
+from mnlearn_studies.plan.resources import JobResources
 from mnlearn_studies.records.kinds import KINDS
 from mnlearn_studies.records.making import make_record
 from mnlearn_studies.records.record import Job, Record
@@ -163,7 +165,7 @@ def test_what_takes_longer_than_the_time_that_is_left_is_left_out(copy, monkeypa
     plan, lines, made = make_plan(copy / "results", CONTENT), [], []
     monkeypatch.setattr(recomputation, "planned", lambda *_: plan)
     monkeypatch.setattr(recomputation, "draw_sample", lambda *_: [CELL, PAIR])
-    monkeypatch.setattr(recomputation.Expected, "seconds", lambda _, record: 25.0)
+    monkeypatch.setattr(JobResources, "recorded_seconds", lambda _, record: 25.0)
     monkeypatch.setattr(Recomputation, "make", lambda _, record, title: made.append(record))
     same = recomputation.recompute(copy, copy, n=2, minutes=2, seed=7, say=lines.append)
     assert same
@@ -210,18 +212,19 @@ def test_stale_records_are_not_drawn(clone):
 
 def test_expected_seconds_are_those_of_the_records(clone):
     plan = make_plan(clone / "results", CONTENT)
-    expected = record_sample.Expected(plan)
+    resources = JobResources(plan, load_laws())
+    expected = resources.recorded_seconds
     cell = read_json(plan.path(CELL))
-    start = expected.seconds(Record("data", "", "triples"))
+    start = expected(Record("data", "", "triples"))
     assert 0 < start <= 10
-    assert expected.seconds(CELL.models) == start + cell["seconds_tuning"]
-    assert start < expected.seconds(CELL) < start + 60
+    assert expected(CELL.models) == start + cell["seconds_tuning"]
+    assert start < expected(CELL) < start + 60
     times = Record("times", "s", "triples", ("dtsl",))
     recorded = read_json(plan.path(times))
     taken = sum(sum(run.values()) for run in recorded["methods"]["dtsl"]["runs"])
-    assert expected.seconds(times) == pytest.approx(start + taken)
+    assert expected(times) == pytest.approx(start + taken)
     missing = Record("cells", "s", "pairs", ("dtsl",))
-    assert expected.seconds(missing) == expected._resources.seconds(missing)
+    assert expected(missing) == resources.seconds(missing)
 
 
 def test_the_plan_is_of_whole_cells_that_are_made(monkeypatch, tmp_path):

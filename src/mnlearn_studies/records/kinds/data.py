@@ -6,10 +6,8 @@ from typing import Any, ClassVar
 from mnlearn.data.own_files import SPLITS
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.files import file_digest
-from mnlearn_studies.datasets.built import BUILT
-from mnlearn_studies.datasets.embedded import EMBEDDED
 from mnlearn_studies.datasets.prepare import EXPANDED_KEY, prepare_dataset
-from mnlearn_studies.datasets.registry import load_registry
+from mnlearn_studies.datasets.registry import EMBEDDED, FETCHED, load_datasets
 from mnlearn_studies.datasets.sample_names import base_of, parse_drawn
 from mnlearn_studies.records.kind import Kind, Planned
 from mnlearn_studies.records.record import Job, Recipe, Record, recipe_digest
@@ -45,22 +43,20 @@ class Data(Kind):
         if dataset in plan.local:
             # The limit decides whether files are read, not what is read of them.
             local = plan.local[dataset].items()
-            entry = {key: value for key, value in local if key != EXPANDED_KEY}
-            paths = [own_file(entry[split]) for split in SPLITS if split in entry]
+            given = {key: value for key, value in local if key != EXPANDED_KEY}
+            paths = [own_file(given[split]) for split in SPLITS if split in given]
             files = [file_digest(path) if path.exists() else None for path in paths]
             code = code_digest("mnlearn_studies.datasets.prepare.load_own")
-            return {"given": entry, "files": files, "seed": plan.seed, "code": code}
-        if dataset in EMBEDDED:
+            return {"given": given, "files": files, "seed": plan.seed, "code": code}
+        entry = load_datasets()[dataset]
+        if entry.recipe == EMBEDDED:
             code = code_digest("mnlearn_studies.datasets.embedded.load_embedded")
             return {"name": dataset, "seed": plan.seed, "code": code}
-        if dataset in BUILT:
-            built = BUILT[dataset]
-            files = [built.source.file(part).blob_id for part in built.source.parts]
-            code = code_digest("mnlearn_studies.datasets.built.build")
-            return {"files": files, "splits": list(built.blob_ids), "code": code}
-        benchmark = load_registry()[dataset]
-        files = [benchmark.file(split).blob_id for split in SPLITS]
-        return {"files": files, "code": code_digest("mnlearn.data.text.load_benchmark")}
+        blobs = [file.blob_id for file in entry.files]
+        if entry.recipe == FETCHED:
+            return {"files": blobs, "code": code_digest("mnlearn.data.text.load_benchmark")}
+        code = code_digest("mnlearn_studies.datasets.built.build")
+        return {"files": blobs, "splits": list(entry.blob_ids), "code": code}
 
     def inputs(self, plan: Planned, record: Record) -> dict[str, Any]:
         """Return the files of a person's own dataset; those of others are fetched by the job."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mnlearn_studies.datasets.registry import Benchmark, load_registry
+from mnlearn_studies.datasets.registry import Entry, load_registry
 from mnlearn_studies.report.products import Labels, Material
 from mnlearn_studies.report.tables.table import (
     Cell,
@@ -106,6 +106,6 @@ def _agreement(
     return notes
 
 
-def _origin(benchmark: Benchmark, labels: Labels) -> str:
+def _origin(benchmark: Entry, labels: Labels) -> str:
     label = labels.get(benchmark.name, benchmark.label)
     return f"{label}: {benchmark.domain}. {benchmark.citation}."
