@@ -81,6 +81,20 @@ def test_the_minimum_is_that_of_another_search(v, penalty):
     assert path.gap[place, v] <= 1e-7 * path.constant_loss[v]
 
 
+def test_a_search_that_takes_few_coordinates_at_a_time(monkeypatch):
+    data = chain()
+    whole = learn_logistic_path(data, [1.0], tolerance=1e-9)
+    monkeypatch.setattr("mnlearn.learning.softmax_regression._MOST_NEW", 2)
+    path = learn_logistic_path(data, [1.0], tolerance=1e-9)
+    own = list(SCHEMA.columns(3))
+    objectives = [
+        objective(data, 3, p.coefficient[0].toarray()[own], p.intercept[0, own], 1.0)
+        for p in (whole, path)
+    ]
+    assert objectives[0] == pytest.approx(objectives[1], rel=1e-8)
+    assert path.gap[0, 3] <= 1e-9 * path.constant_loss[3]
+
+
 def test_a_penalised_intercept():
     data = chain()
     path = learn_logistic_path(data, [5.0], free_intercept=False, tolerance=1e-9)

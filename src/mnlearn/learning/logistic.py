@@ -126,9 +126,10 @@ class Regressions:
         return _design(self.data, self.free_intercept, self.order[:-1])
 
     @cached_property
-    def transposed(self) -> sparse.csr_array:
-        """Return the columns of the data as lists of their ones."""
-        return sparse.csr_array(self.data.rows.T.astype(np.float64))
+    def sparse(self) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """Return the rows and the columns of the data as lists of their ones."""
+        rows = sparse.csr_array(self.data.rows.astype(np.float64))
+        return rows, sparse.csr_array(rows.T)
 
     def path(
         self,
@@ -200,9 +201,7 @@ class Regressions:
         occurs = np.flatnonzero(count) if free else np.arange(len(count))
         own = slice(schema.start[v], schema.start[v + 1])
         state = np.searchsorted(occurs, self.data.rows[:, own].argmax(axis=1))
-        task = SoftmaxTask(
-            self.data.rows, self.transposed, self.data.weight, state, len(occurs), own
-        )
+        task = SoftmaxTask(self.data.rows, *self.sparse, self.data.weight, state, len(occurs), own)
         if start is None:
             start = np.zeros((schema.n_columns + 1, len(count)))
             start[-1] = np.log(np.maximum(count, 1.0)) if free else 0.0
@@ -250,7 +249,7 @@ class Regressions:
             return _regress(self, penalties, tolerance, first, starts)
 
         def begin() -> Work:
-            _ = self.arranged, self.transposed  # Before threads ask for them.
+            _ = self.arranged, self.sparse  # Before threads ask for them.
             return learn
 
         data = self.data

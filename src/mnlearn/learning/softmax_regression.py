@@ -1,9 +1,10 @@
 """L1-penalised regression of one variable of several states on the columns of all others.
 
 The states have a logit each: an intercept plus a weight for each column that is 1. Every weight is
-penalised, so that no state is left out as the one to compare with. A search moves the weights of
-some columns only: those that have a weight and those that are pulled harder than the penalty
-holds. Rows that are equal in these columns are one row to it.
+penalised, so that no state is left out as the one to compare with. A coordinate is a column, or the
+intercept, and a state. Each step is a proximal Newton step: it minimises a quadratic model of the
+loss plus the penalty over the coordinates that have a weight or are pulled harder than the penalty
+holds. The stopping rule is the duality gap of the whole problem.
 """
 
 from dataclasses import dataclass
@@ -13,122 +14,159 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mnlearn.learning.owlqn import Progress, minimise
+from mnlearn.kernels.l1_logistic.quadratic_model import LEAST_CURVATURE, minimise_model
 from mnlearn.runtime.blas import single_threaded
 
 Matrix = NDArray[np.float64]
 
-_MAX_ITERATIONS = 3000
-# A gap takes several evaluations of the loss.
-_GAP_PACE = 10
-_NEWTON_STEPS = 20
+_MAX_STEPS = 300
+_CENTRING_STEPS = 20
+_MAX_HALVINGS = 30
+_ARMIJO = 1e-3
+# A sum of the losses of the rows is exact to about this share.
+_ROUNDING = 1e-14
+# The model is minimised until a sweep lowers it by less than this share of the first.
+_SWEEP_TOLERANCE = 1e-3
+# A step that promises more than this share of what the last one promised calls for a new Hessian.
+_SLOW = 0.3
+# The Hessian covers coordinates whose gradient reaches this share of their penalty, and at most so
+# many of those that are 0: those that are pulled hardest.
+_NEAR = 0.9
+_MOST_NEW = 1000
+# Greater than the rounding error of single precision; see `SoftmaxTask.hessian`.
+_RIDGE = 1e-5
+# Cells of a factor of the Hessian that are made at a time.
+_BLOCK_CELLS = 2**18
 
 
 @dataclass(frozen=True, eq=False)
 class SoftmaxTask:
     """One target and the columns of all variables.
 
-    rows : uint8, (n_rows, n_columns), and columns : their transpose, sparse.
-    weight : float64, (n_rows,). state : int, (n_rows,), the state of the target, from 0 to `k` - 1.
-    own : slice, the columns of the target, which are no inputs.
+    rows : uint8, (n_rows, n_columns). sparse_rows : float64, the same, and columns : their
+    transpose. weight : float64, (n_rows,). state : int, (n_rows,), the state of the target, from 0
+    to `k` - 1. own : slice, the columns of the target, which are no inputs.
     """
 
     rows: NDArray[np.uint8]
+    sparse_rows: sparse.csr_array
     columns: sparse.csr_array
     weight: Matrix
     state: NDArray[np.intp]
     k: int
     own: slice
 
-    def merged(self, chosen: NDArray[np.intp]) -> "MergedRows":
-        """Return the rows as some of the columns tell them apart."""
-        mark = np.random.default_rng(0).integers(0, 2**64, len(chosen), np.uint64)
-        key = self.rows[:, chosen].astype(np.uint64) @ mark
-        _, first, place = np.unique(key, return_index=True, return_inverse=True)
-        n = len(first)
-        count = np.bincount(self.state * n + place, self.weight, n * self.k).astype(np.float64)
-        inputs = self.rows[np.ix_(first, chosen)].T.astype(np.float64)
-        return MergedRows(np.ascontiguousarray(inputs), count.reshape(self.k, n), place)
+    @cached_property
+    def place(self) -> NDArray[np.intp]:
+        """Return the numbers of the rows, (n_rows,)."""
+        return np.arange(len(self.rows))
 
-    def pull(self, merged: "MergedRows", logits: Matrix) -> Matrix:
-        """Return the gradient of the loss by all weights, (n_columns, k)."""
-        residual = merged.share(logits).T[merged.place]
-        residual[np.arange(len(self.state)), self.state] -= 1.0
-        pull = np.asarray(self.columns @ (self.weight[:, None] * residual))
+    def evaluate(self, theta: Matrix) -> "Point":
+        """Return the loss at weights and intercepts, (n_columns + 1, k), and its derivatives."""
+        logits = np.ascontiguousarray((self.sparse_rows @ theta[:-1] + theta[-1]).T)
+        loss, share = self.loss(logits)
+        return Point(theta, logits, loss, share, self.pull(share))
+
+    def loss(self, logits: Matrix) -> tuple[float, Matrix]:
+        """Return the loss of all examples, in nats, and the probabilities of the states."""
+        share = logits - logits.max(axis=0)
+        observed = share[self.state, self.place]
+        np.exp(share, out=share)
+        total = share.sum(axis=0)
+        share /= total
+        return float(self.weight @ (np.log(total) - observed)), share
+
+    def pull(self, share: Matrix) -> Matrix:
+        """Return the gradient of the loss by weights and intercepts."""
+        residual = share.copy()
+        residual[self.state, self.place] -= 1.0
+        residual *= self.weight
+        pull = np.vstack([self.columns @ np.ascontiguousarray(residual.T), residual.sum(axis=1)])
         pull[self.own] = 0.0
         return pull
 
-
-@dataclass(frozen=True, eq=False)
-class MergedRows:
-    """The distinct rows of some columns.
-
-    inputs : float64, (n_chosen, n_merged). count : float64, (k, n_merged), total weight of the
-    examples with each state of the target. place : int, (n_rows,), the merged row of each row.
-    """
-
-    inputs: Matrix
-    count: Matrix
-    place: NDArray[np.intp]
-
-    @cached_property
-    def weight(self) -> Matrix:
-        """Total weight of the examples of each merged row, (n_merged,)."""
-        return np.asarray(self.count.sum(axis=0))
-
-    def logits(self, theta: Matrix) -> Matrix:
-        """Return the logits, (k, n_merged), at weights and intercepts, (n_chosen + 1, k)."""
-        return np.asarray(theta[:-1].T @ self.inputs + theta[-1][:, None])
-
-    @staticmethod
-    def share(logits: Matrix) -> Matrix:
-        """Return the probabilities of the states."""
-        share = np.exp(logits - logits.max(axis=0))
-        share /= share.sum(axis=0)
-        return np.asarray(share)
-
-    def loss(self, logits: Matrix) -> tuple[float, Matrix]:
-        """Return the loss of all examples, in nats, and its derivatives by the logits."""
-        shifted = logits - logits.max(axis=0)
-        share = np.exp(shifted)
-        total = share.sum(axis=0)
-        loss = float(self.weight @ np.log(total) - np.vdot(self.count, shifted))
-        share *= self.weight / total
-        share -= self.count
-        return loss, share
-
-    def gradient(self, slope: Matrix) -> Matrix:
-        """Return the gradient by weights and intercepts, (n_chosen + 1, k); see `loss`."""
-        return np.vstack([self.inputs @ slope.T, slope.sum(axis=1)])
-
-    def dual(self, logits: Matrix, scale: float) -> float:
-        """Return the dual of the loss at the derivatives by the logits times `scale`.
+    def dual(self, share: Matrix, scale: float) -> float:
+        """Return the dual of the loss at its derivatives by the logits times `scale`.
 
         It is the entropy of the states if the probability that a state is not the observed one is
         `scale` times what the logits say.
         """
-        others = scale * self.share(logits)
-        entropy = np.where(others > 0, -others * np.log(np.maximum(others, 1e-300)), 0.0)
-        own = 1.0 - scale + others
-        own = np.where(own > 0, -own * np.log(np.maximum(own, 1e-300)), 0.0)
-        return float((self.count * (entropy.sum(axis=0) - entropy + own)).sum())
+        scaled = scale * share
+        scaled[self.state, self.place] += 1.0 - scale
+        return -float((scaled * np.log(np.maximum(scaled, 1e-300))).sum(axis=0) @ self.weight)
 
-    def centred(self, logits: Matrix) -> Matrix:
-        """Return what to add to the intercepts to make them the best for these weights, (k,)."""
-        k = len(self.count)
-        moved = np.zeros(k)
-        loss, slope = self.loss(logits)
-        for _ in range(_NEWTON_STEPS):
-            share = self.share(logits + moved[:, None])
+    def centred(self, point: "Point") -> "Point":
+        """Return a point of the same weights and the best intercepts."""
+        count = np.bincount(self.state, self.weight, self.k)
+        moved, loss, share = np.zeros((self.k, 1)), point.loss, point.share
+        for _ in range(_CENTRING_STEPS):
             weighted = self.weight * share
-            curvature = np.diag(weighted.sum(axis=1)) - weighted @ share.T
+            mean = weighted.sum(axis=1)
+            curvature = np.diag(mean) - weighted @ share.T
             # The intercepts are free but for a constant: the added term fixes it.
-            step = np.linalg.solve(curvature + weighted.sum() / k**2, -slope.sum(axis=1))
-            new, new_slope = self.loss(logits + (moved + step)[:, None])
+            step = np.linalg.solve(curvature + mean.sum() / self.k**2, count - mean)[:, None]
+            new, new_share = self.loss(point.logits + (moved + step))
             if not new < loss:
                 break
-            moved, loss, slope = moved + step, new, new_slope
-        return moved
+            moved, loss, share = moved + step, new, new_share
+        theta = point.theta.copy()
+        theta[-1] += moved[:, 0]
+        return Point(theta, point.logits + moved, loss, share, self.pull(share))
+
+    def hessian(
+        self, share: Matrix, covered: NDArray[np.bool_], ridge: float
+    ) -> NDArray[np.float32]:
+        """Return the Hessian of the coordinates that `covered`, (k, n_columns + 1), marks.
+
+        The Hessian is the difference of two matrices. A share `ridge` of the diagonal of the first
+        is added, so that rounding does not make it indefinite.
+        """
+        columns = [np.flatnonzero(marked[:-1]) for marked in covered]
+        end = np.cumsum(covered.sum(axis=1))
+        begin = end - covered.sum(axis=1)
+        total = np.zeros((end[-1], end[-1]), np.float32)
+        root, share = np.sqrt(self.weight).astype(np.float32), share.astype(np.float32)
+        size = max(256, _BLOCK_CELLS // int(end[-1]))
+        for block in (slice(first, first + size) for first in range(0, len(self.rows), size)):
+            rows = self.rows[block]
+            # All are multiplied by the root of the weight, and `bent` by the share of the state.
+            bent = np.empty((len(rows), end[-1]), np.float32)
+            for s in range(self.k):
+                held = np.ones((len(rows), end[s] - begin[s]), np.float32)
+                held[:, : len(columns[s])] = rows[:, columns[s]]
+                held *= root[block, None]
+                own = slice(begin[s], end[s])
+                np.multiply(held, share[s, block, None], out=bent[:, own])
+                product = held.T @ bent[:, own]
+                product[np.diag_indices_from(product)] *= 1.0 + ridge
+                total[own, own] += product
+            total -= bent.T @ bent
+        total[np.diag_indices_from(total)] += LEAST_CURVATURE
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Weights and intercepts, and what belongs to them.
+
+    theta, pull : float64, (n_columns + 1, k), `pull` is the gradient of the loss.
+    logits, share : float64, (k, n_rows). loss : in nats.
+    """
+
+    theta: Matrix
+    logits: Matrix
+    loss: float
+    share: Matrix
+    pull: Matrix
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """The Hessian of the coordinates `active`, which `covered`, (n_columns + 1, k), marks."""
+
+    covered: NDArray[np.bool_]
+    active: NDArray[np.int64]
+    hessian: NDArray[np.float32]
 
 
 def softmax_path(
@@ -158,97 +196,97 @@ def softmax_path(
     """
     found, gaps = np.empty((len(penalties), *start.shape)), np.empty(len(penalties))
     with single_threaded():
+        point, model = task.evaluate(start), None
         for number, penalty in enumerate(penalties):
-            start, gaps[number] = _search_columns(task, penalty * factor, tolerance, start)
-            found[number] = start
+            l1 = np.ascontiguousarray(np.broadcast_to(penalty * factor[:, None], start.shape))
+            point, model, gaps[number] = _minimise(task, l1, tolerance, point, model)
+            found[number] = point.theta
     return found, gaps
 
 
-def _search_columns(
-    task: SoftmaxTask, l1: Matrix, tolerance: float, theta: Matrix
-) -> tuple[Matrix, float]:
-    """Search among more and more columns; return weights and intercepts, and their duality gap."""
-    is_chosen = theta[:-1].any(axis=1)
-    theta = theta.copy()
-    while True:
-        place = np.append(np.flatnonzero(is_chosen), len(l1) - 1)
-        search = _Search(task.merged(place[:-1]), l1[place, None], 0.5 * tolerance)
-        theta[place] = search.run(theta[place])
-        pull = np.abs(task.pull(search.rows, search.rows.logits(theta[place])))
-        beyond = (pull > l1[:-1, None]).any(axis=1) & ~is_chosen
-        excess = np.max(pull / l1[:-1, None], initial=search.excess(theta[place]))
-        gap = search.bound_gap(theta[place], excess)
-        if gap <= tolerance or not beyond.any():
-            return theta, gap
-        is_chosen |= beyond
+def _minimise(
+    task: SoftmaxTask, l1: Matrix, tolerance: float, point: Point, model: _Model | None
+) -> tuple[Point, _Model | None, float]:
+    """Take steps until the gap is at most `tolerance`; return the last point, model and gap."""
+    gap, last, ridge = np.inf, np.inf, _RIDGE
+    for _ in range(_MAX_STEPS):
+        needed = (point.theta != 0.0) | (np.abs(point.pull) > l1)
+        is_fresh = model is None or bool((needed & ~model.covered).any())
+        if model is None or is_fresh:
+            model = _renew(task, l1, point, ridge)
+        delta, lower = _step(l1, point, model)
+        if lower < 0.0 or not (is_fresh or lower <= _SLOW * last):
+            ridge *= 10.0 if is_fresh else 1.0
+            model, last = None, np.inf
+            continue
+        last = lower
+        if lower <= 2.0 * tolerance:
+            point, gap = _judge(task, l1, point)
+            if gap <= tolerance:
+                break
+        new = _search_line(task, l1, point, delta, lower)
+        if new is not None:
+            point = new
+        elif is_fresh:
+            break  # rounding leaves no step that lowers the objective
+        else:
+            model = None
+    if gap > tolerance:
+        point, gap = _judge(task, l1, point)
+    return point, model, gap
 
 
-@dataclass(eq=False)
-class _Search:
-    """The search among some columns; best : the weights and intercepts of the least gap so far.
+def _renew(task: SoftmaxTask, l1: Matrix, point: Point, ridge: float) -> _Model:
+    """Return the model at a point, of the coordinates that the penalty may need."""
+    is_zero = (point.theta == 0.0) & (l1 > 0.0)
+    share = np.where(is_zero, np.abs(point.pull) / np.maximum(l1, 1e-300), np.inf)
+    share[task.own] = 0.0
+    n_most = min(int(np.count_nonzero(~is_zero)) + _MOST_NEW, l1.size)
+    covered = share >= max(_NEAR, np.partition(share, -n_most, axis=None)[-n_most])
+    hessian = task.hessian(point.share, covered.T, ridge)
+    active = np.flatnonzero(covered.T)
+    if l1[-1, 0] == 0.0:
+        # Free intercepts are so but for a constant: the added term fixes it.
+        last = np.flatnonzero(active % len(l1) == len(l1) - 1)
+        hessian[np.ix_(last, last)] += np.float32(task.weight.sum() / task.k**2)
+    return _Model(covered, active, hessian)
 
-    l1 : float64, (n_chosen + 1, 1), the penalty of the weights of each column, the intercepts last.
+
+def _step(l1: Matrix, point: Point, model: _Model) -> tuple[Matrix, float]:
+    """Return the step to the minimum of the model, and by how much that is lower."""
+    delta, slope = np.empty((2, len(model.active)))
+    theta, pull, held = (x.T.ravel() for x in (point.theta, point.pull, l1))
+    lower = minimise_model(
+        theta, pull, held, model.hessian, model.active, delta, slope, _SWEEP_TOLERANCE
+    )
+    step = np.zeros(l1.size)
+    step[model.active] = delta
+    return step.reshape(l1.shape[::-1]).T, lower
+
+
+def _search_line(
+    task: SoftmaxTask, l1: Matrix, point: Point, delta: Matrix, lower: float
+) -> Point | None:
+    """Halve the step until it lowers the objective enough; None if it never does."""
+    objective, length = point.loss + float((l1 * np.abs(point.theta)).sum()), 1.0
+    for _ in range(_MAX_HALVINGS):
+        new = task.evaluate(point.theta + length * delta)
+        reached = new.loss + float((l1 * np.abs(new.theta)).sum())
+        if reached <= objective - _ARMIJO * length * lower + _ROUNDING * objective:
+            return new
+        length *= 0.5
+    return None
+
+
+def _judge(task: SoftmaxTask, l1: Matrix, point: Point) -> tuple[Point, float]:
+    """Return the point, free intercepts made the best, and how far it is above the minimum at most.
+
+    The derivatives are divided by the greatest pull, as a multiple of what the penalty holds, to be
+    a dual point; those by free intercepts are 0.
     """
-
-    rows: MergedRows
-    l1: Matrix
-    tolerance: float
-    gap: float = np.inf
-    best: Matrix | None = None
-
-    @cached_property
-    def scale(self) -> Matrix:
-        """Weights of rare columns move further, (n_chosen + 1, 1)."""
-        curvature = np.append(self.rows.inputs @ self.rows.weight, self.rows.weight.sum())
-        return np.asarray(np.maximum(curvature, 1.0)[:, None] ** -0.25)
-
-    def run(self, start: Matrix) -> Matrix:
-        """Return the best weights and intercepts, (n_chosen + 1, k)."""
-        rows, scale, shape = self.rows, self.scale, start.shape
-
-        def smooth(u: Matrix) -> tuple[float, Matrix]:
-            loss, slope = rows.loss(rows.logits(u.reshape(shape) * scale))
-            return loss, (rows.gradient(slope) * scale).ravel()
-
-        def done(state: Progress) -> bool:
-            if state.iteration % _GAP_PACE == 0:
-                self._judge(state.x.reshape(shape) * scale)
-            return self.gap <= self.tolerance
-
-        l1 = np.broadcast_to(self.l1 * scale, shape).ravel()
-        state, _ = minimise(
-            smooth, (start / scale).ravel(), l1, done, max_iterations=_MAX_ITERATIONS
-        )
-        if self.gap > self.tolerance:
-            self._judge(state.x.reshape(shape) * scale)
-        assert self.best is not None
-        return self.best
-
-    def _judge(self, theta: Matrix) -> None:
-        """Keep weights if their gap is the least so far; free intercepts are made the best."""
-        theta = theta.copy()
-        logits = self.rows.logits(theta)
-        if self._is_free:
-            theta[-1] += self.rows.centred(logits)
-        gap = self.bound_gap(theta, self.excess(theta))
-        if gap < self.gap:
-            self.gap, self.best = gap, theta
-
-    @property
-    def _is_free(self) -> bool:
-        return bool(self.l1[-1, 0] == 0.0)
-
-    def excess(self, theta: Matrix) -> float:
-        """Return the greatest pull as a multiple of what the penalty holds, at least 1."""
-        pull = np.abs(self.rows.gradient(self.rows.loss(self.rows.logits(theta))[1]))
-        held = len(theta) - self._is_free
-        return float(np.max(pull[:held] / self.l1[:held], initial=1.0))
-
-    def bound_gap(self, theta: Matrix, excess: float) -> float:
-        """Return how far the objective is above its minimum at most.
-
-        The derivatives are divided by `excess` to be a dual point; those by free intercepts are 0.
-        """
-        logits = self.rows.logits(theta)
-        objective = self.rows.loss(logits)[0] + float((self.l1 * np.abs(theta)).sum())
-        return objective - self.rows.dual(logits, 1.0 / excess)
+    held = l1[:, 0] > 0.0
+    if not held[-1]:
+        point = task.centred(point)
+    excess = float(np.max(np.abs(point.pull[held]) / l1[held], initial=1.0))
+    objective = point.loss + float((l1 * np.abs(point.theta)).sum())
+    return point, objective - task.dual(point.share, 1.0 / excess)
