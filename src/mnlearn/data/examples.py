@@ -1,5 +1,6 @@
 """Examples of people: files of any table, with or without missing cells."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,16 +31,16 @@ _ADVICE = {
 class Examples(NamedTuple):
     """Data that were read.
 
-    rules : what a person said. first_line : the line of a text file that has the first example.
+    rules : what a person said. lines : the line of each example in a text file.
     """
 
     data: Dataset | IncompleteData
     rules: Rules
-    first_line: int | None = None
+    lines: Sequence[int] | None = None
 
     def name_row(self, where: Path | str, example: int) -> str:
         """Return the place of an example, counted from 0, for messages."""
-        return name_row(where, self.first_line, example)
+        return name_row(where, self.lines, example)
 
     def complete(self, where: Path | str, advice: str | None = None) -> Dataset:
         """Return the data if no cell is missing.
@@ -136,10 +137,10 @@ def read_file(file: TableFile, rules: Rules, schema: Schema | None = None) -> Ex
         verb = "is" if len(table.left_out) == 1 else "are"
         listed = some_of(list(map(repr, table.left_out)))
         say(f"{file.path}: left out {listed}, which {verb} not needed.")
-    for note in table.notes:
+    for note in (*file.notes, *table.notes):
         say(f"{file.path}: {note}.")
     with name_data(file.path):
-        return Examples(table.data(file.weight), rules, file.first_line)
+        return Examples(table.data(file.weight), rules, file.lines)
 
 
 def _read_plain(content: bytes, rules: Rules, schema: Schema | None) -> Examples | None:
@@ -151,12 +152,12 @@ def _read_plain(content: bytes, rules: Rules, schema: Schema | None) -> Examples
     if matrix is not None:
         if schema is not None and len(schema) != matrix.shape[1]:
             return None
-        return Examples(merge_rows(matrix, schema=schema), rules, 1)
+        return Examples(merge_rows(matrix, schema=schema), rules, range(1, len(matrix) + 1))
     named = parse_named(content)
     if named is None or len(named[1]) <= _FEW_ROWS or schema not in (None, binary_schema(named[0])):
         return None
     own = binary_schema(named[0]) if schema is None else schema
-    return Examples(merge_rows(named[1], schema=own), rules, 2)
+    return Examples(merge_rows(named[1], schema=own), rules, range(2, len(named[1]) + 2))
 
 
 def _load_native(

@@ -88,7 +88,7 @@ def _check_groups(
     if has_group.all():
         return
     if not leave_out:
-        where = name_row(file.path, file.first_line, int(np.flatnonzero(~has_group)[0]))
+        where = name_row(file.path, file.lines, int(np.flatnonzero(~has_group)[0]))
         raise InputError(
             f"{where}, column {column.name!r}: the group is missing; --missing drop or impute "
             "leaves such rows out."

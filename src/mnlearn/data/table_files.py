@@ -34,15 +34,16 @@ _READERS: dict[str, tuple[str, dict[str, Any], str]] = {
 class TableFile(NamedTuple):
     """The columns of a file.
 
-    is_named : whether they have names. first_line : the line of the first row of a text file.
+    is_named : whether they have names. lines : the line of each row of a text file.
     weight : float64, shape (n_rows,); None if the rows have no weights.
     """
 
     path: Path
     columns: Sequence[Column]
     is_named: bool
-    first_line: int | None
+    lines: Sequence[int] | None
     weight: NDArray[np.float64] | None = None
+    notes: tuple[str, ...] = ()
 
     def read(self, rules: Rules, schema: Schema | None = None) -> Table:
         """Return the variables and cells; by a schema if it is given."""
@@ -55,14 +56,12 @@ class TableFile(NamedTuple):
         # The first column may number the rows, without a name of its own.
         name = self.columns[column].name
         label = repr(name) if self.is_named and name else column + 1
-        return f"{name_row(self.path, self.first_line, row)}, column {label}"
+        return f"{name_row(self.path, self.lines, row)}, column {label}"
 
 
-def name_row(path: Path | str, first_line: int | None, row: int) -> str:
+def name_row(path: Path | str, lines: Sequence[int] | None, row: int) -> str:
     """Return the place of a row, counted from 0, by its line in a text file."""
-    if first_line is None:
-        return f"{path}, row {row + 1}"
-    return f"{path}, line {first_line + row}"
+    return f"{path}, row {row + 1}" if lines is None else f"{path}, line {lines[row]}"
 
 
 def is_typed(path: Path) -> bool:
@@ -86,7 +85,7 @@ def open_table(path: Path, limit: ExpansionLimit, content: bytes | None = None) 
     if content is None:
         content = read_limited(path, limit)
     table = parse_table(list(split_lines(decode_text(content, path))), str(path))
-    return TableFile(path, table.columns, table.has_names, table.first_line, table.weight)
+    return TableFile(path, *table)
 
 
 def _read_frame(path: Path) -> Any:

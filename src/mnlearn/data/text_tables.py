@@ -5,7 +5,7 @@ import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,49 +13,48 @@ from numpy.typing import NDArray
 from mnlearn.data.columns import Column
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.text import parse_plain, parse_weight, split_cells
+from mnlearn.data.text_lines import SPACE, Lines, separator_of, tidy_lines
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_text
 from mnlearn.runtime.names import check_names
 from mnlearn.variables.matching import MISSING_TEXTS, is_missing, number_of
 from mnlearn.variables.schema import Schema
 
-_NAMES = {";": ", separated by semicolons,", "\t": ", separated by tabs,"}
-# What separates cells; the first that a line has, if nothing else decides.
-_SEPARATORS = (",", ";", "\t")
+_NAMES = {
+    ";": ", separated by semicolons,",
+    "\t": ", separated by tabs,",
+    SPACE: ", separated by spaces,",
+}
+# Qualtrics writes the texts of the questions and such marks below the names.
+_QUALTRICS = '{"ImportId"'
+# So many digits in each line are the answers of a person, without separators.
+_DIGITS = re.compile(r"\d{3,}")
 
 
 class TextTable(NamedTuple):
     """The columns of a table in a text file.
 
-    has_names : whether they have names. first_line : the line of the first row.
+    has_names : whether they have names. lines : the line of each row.
     weight : float64, shape (n_rows,); None if the rows have no weights.
+    notes : sentences on what was left out.
     """
 
     columns: list[Column]
     has_names: bool
-    first_line: int
+    lines: Sequence[int]
     weight: NDArray[np.float64] | None = None
+    notes: tuple[str, ...] = ()
 
 
-def separator_of(lines: Sequence[str]) -> str:
-    """Return what separates the cells of a table: a comma, a semicolon or a tab.
+class _Cells(NamedTuple):
+    """The cells of a table: the names of its columns, its rows, and the line of each."""
 
-    Of several that the first line has, it is the one that the next line has as often: a name may
-    have a comma. The next line may have one more, for the name of a row or at its end.
-    """
-    # Quoted names may have commas.
-    bare = [re.sub('"[^"]*"', "", line) for line in lines[:2]]
-    found = [mark for mark in _SEPARATORS if bare and mark in bare[0]]
-    if len(found) > 1 and len(bare) > 1:
-        for more in (0, 1):
-            fitting = [mark for mark in found if bare[1].count(mark) == bare[0].count(mark) + more]
-            # Numbers may have decimal commas, and have no semicolons and tabs.
-            if fitting:
-                return fitting[-1]
-    return found[0] if found else ","
+    header: list[str] | None
+    rows: list[list[str]]
+    lines: list[int]
 
 
-def parse_table(lines: Sequence[str], where: str) -> TextTable:
+def parse_table(texts: Sequence[str], where: str) -> TextTable:
     """Return the columns of lines of text, perhaps with weights.
 
     Raises
@@ -63,136 +62,175 @@ def parse_table(lines: Sequence[str], where: str) -> TextTable:
     InputError
         The lines are no table; the sentence names the file and the line.
     """
-    lines = _without_empty_end(lines)
-    if not lines:
-        raise InputError(f"{where}: holds no examples.")
+    lines = tidy_lines(texts, where)
     weight: list[float] | None = None
-    if _has_weights(lines):
+    if _has_weights(lines.texts):
         weight, lines = _take_weights(lines, where)
-    check_rows(lines, where)
-    table = columns_of(lines)
-    if table is None:
+    cells = _cells_of(lines, where)
+    notes = list(lines.notes)
+    if weight is None:
+        cells, dropped = _without_empty(cells)
+        notes += dropped
+    if not cells.rows:
         raise InputError(f"{where}: holds no examples below a first line of names.")
-    if table.has_names:
+    columns = _columns_of(cells, lines.separator)
+    _refuse_digits(columns, cells, where)
+    if cells.header is not None:
         # R's write.table names no column of row names.
-        first, *names = (column.name for column in table.columns)
-        check_names([first or "row.names", *names], f"{where}, line 1")
-    return table if weight is None else table._replace(weight=np.array(weight))
+        first, *names = (column.name for column in columns)
+        check_names([first or "row.names", *names], f"{where}, line {lines.first}")
+    weights = None if weight is None else np.array(weight)
+    return TextTable(columns, cells.header is not None, cells.lines, weights, tuple(notes))
 
 
-def _take_weights(lines: Sequence[str], where: str) -> tuple[list[float], list[str]]:
+def _take_weights(lines: Lines, where: str) -> tuple[list[float], Lines]:
     """Return the weights before `|`, 1 where a line has none, and the lines without them."""
-    divided = [line.partition("|") for line in lines]
+    divided = [text.partition("|") for text in lines.texts]
     rest = [
-        example if bar else line for line, (_, bar, example) in zip(lines, divided, strict=True)
+        example if bar else text
+        for text, (_, bar, example) in zip(lines.texts, divided, strict=True)
     ]
+    bare = Lines(rest, lines.first, separator_of(rest), lines.notes)
     has_names = not divided[0][1] and (
-        _is_header(split_cells(lines[0], f"{where}, line 1")) or has_quoted_numbers(rest)
+        _is_header(split_cells(lines.texts[0], f"{where}, line {lines.first}"))
+        or _has_quoted_numbers(bare)
     )
     weights = [
         parse_weight(weight, f"{where}, line {number}") if bar else 1.0
-        for number, (weight, bar, _) in enumerate(divided, start=1)
+        for number, (weight, bar, _) in enumerate(divided, start=lines.first)
     ]
-    return weights[has_names:], rest
+    return weights[has_names:], bare
 
 
-def columns_of(lines: Sequence[str]) -> TextTable | None:
-    """Return the columns of lines of text; None if the lines are no table."""
-    separator = separator_of(lines)
-    try:
-        cells = [[cell.strip() for cell in row] for row in _reader_of(lines, separator)]
-    except csv.Error:
-        return None
-    has_names = _is_header(cells[0]) or has_quoted_numbers(lines)
-    header, rows = (cells[0], cells[1:]) if has_names else ([], cells)
-    if not rows or len({len(row) for row in rows}) > 1 or not rows[0]:
-        return None
-    if has_names and len(rows[0]) == len(header) + 1 and not any(row[-1] for row in rows):
-        # Each row ends with a separator.
-        rows = [row[:-1] for row in rows]
-    if has_names and len(rows[0]) == len(header) + 1:
-        # R's write.table names no column of row names.
-        header = ["", *header]
-    if not has_names:
-        header = [str(v + 1) for v in range(len(rows[0]))]
-    if len(header) != len(rows[0]):
-        return None
-    if separator == ";":
-        rows = [[_with_point(cell) for cell in row] for row in rows]
-    columns = [_numbered(*column) for column in zip(header, zip(*rows, strict=True), strict=True)]
-    return TextTable(columns, has_names, 2 if has_names else 1)
-
-
-def check_rows(lines: Sequence[str], where: str) -> None:
-    """Refuse lines that are no table because a row is empty, too long or too short, or no CSV.
-
-    `where` is the name of the file.
+def _cells_of(lines: Lines, where: str) -> _Cells:
+    """Return the cells of lines.
 
     Raises
     ------
     InputError
-        The sentence names the first line that is wrong.
+        A line is empty, too long or too short, or no CSV; the sentence names the first one.
     """
-    separator = separator_of(lines)
-    reader = _reader_of(lines, separator)
-    widths: list[int] = []
+    reader, rows, begins = lines.reader(), [], []
+    width: set[int] = set()
+    has_names = False
     while True:
-        begun = reader.line_num + 1
+        begin = lines.first + reader.line_num
         try:
             row = next(reader, None)
         except csv.Error as error:
-            raise InputError(f"{where}, line {begun}: is not CSV: {error}.") from error
+            raise InputError(f"{where}, line {begin}: is not CSV: {error}.") from error
         if row is None:
-            return
-        if not any(map(str.strip, row)) and len(row) < 2:
+            break
+        row = [cell.strip() for cell in row] or [""]
+        if len(row) < 2 and not row[0] and max(width, default=1) > 1:
             # A row of one column may be a missing cell.
-            if widths and widths[0] > 1:
-                fault = "is empty; expected one example a line."
-                raise InputError(f"{where}, line {begun}: {fault}")
-        elif not widths:
-            has_names = _is_header([cell.strip() for cell in row]) or has_quoted_numbers(lines)
+            fault = "is empty; expected one example a line."
+            raise InputError(f"{where}, line {begin}: {fault}")
+        if not rows:
+            has_names = _is_header(row) or _has_quoted_numbers(lines)
             # Rows below a header may begin with a name of the row, or end with a separator.
-            widths = [len(row), len(row) + has_names]
-        elif len(row) in widths:
-            widths = [len(row)]
+            width = {len(row), len(row) + has_names}
+        elif len(row) in width:
+            width = {len(row)}
         else:
-            raise InputError(
-                f"{where}, line {begun}: expected {widths[0]} values as before"
-                f"{_NAMES.get(separator, ',')} got {len(row)}."
-            )
+            _refuse_ragged(row, min(width), lines, f"{where}, line {begin}")
+        rows.append(row)
+        begins.append(begin)
+    if not has_names:
+        return _Cells(None, rows, begins)
+    return _without_questions(_Cells(rows[0], rows[1:], begins[1:]))
 
 
-def has_quoted_numbers(lines: Sequence[str]) -> bool:
+def _refuse_ragged(row: list[str], width: int, lines: Lines, where: str) -> None:
+    separated = _NAMES.get(lines.separator, ",")
+    widths = {text.count(lines.separator) for text in lines.texts}
+    # Many different lengths are those of lists.
+    advice = "a file of lists of items is read with baskets" if len(widths) > 3 else None
+    fault = f"expected {width} values as before{separated} got {len(row)}."
+    raise InputError(fault, where=where, advice=advice)
+
+
+def _without_questions(cells: _Cells) -> _Cells:
+    """Return cells without the lines in which Qualtrics describes the columns."""
+    for k, row in enumerate(cells.rows[:2]):
+        if row[0].startswith(_QUALTRICS):
+            return _Cells(cells.header, cells.rows[k + 1 :], cells.lines[k + 1 :])
+    return cells
+
+
+def _without_empty(cells: _Cells) -> tuple[_Cells, list[str]]:
+    """Return cells without rows and nameless columns in which nothing stands, and what to say."""
+    notes = []
+    kept = [k for k, row in enumerate(cells.rows) if any(row) or len(row) < 2]
+    empty = [line for row, line in zip(cells.rows, cells.lines, strict=True) if not any(row)]
+    if kept and len(kept) < len(cells.rows):
+        n = len(cells.rows) - len(kept)
+        notes.append(f"left out {n} rows without any value, the first in line {empty[0]}")
+        cells = _Cells(cells.header, [cells.rows[k] for k in kept], [cells.lines[k] for k in kept])
+    header = cells.header
+    if header is None or not cells.rows or len(header) > len(cells.rows[0]):
+        return cells, notes
+    # Names stand over the last columns if the names of the rows have none.
+    shift = len(cells.rows[0]) - len(header)
+    bare = [c for c, name in enumerate(header) if c + shift > 0 and not name]
+    unused = {c for c in bare if not any(row[c + shift] for row in cells.rows)}
+    if not unused:
+        return cells, notes
+    notes.append(f"left out {len(unused)} empty columns without a name")
+    rows = [[cell for c, cell in enumerate(row, -shift) if c not in unused] for row in cells.rows]
+    header = [name for c, name in enumerate(header) if c not in unused]
+    return _Cells(header, rows, cells.lines), notes
+
+
+def _columns_of(cells: _Cells, separator: str) -> list[Column]:
+    """Return the columns of cells; numbers are the names of those of a table without names."""
+    header, rows = cells.header, cells.rows
+    if header is None:
+        header = [str(v + 1) for v in range(len(rows[0]))]
+    elif len(rows[0]) == len(header) + 1 and not any(row[-1] for row in rows):
+        # Each row ends with a separator.
+        rows = [row[:-1] for row in rows]
+    elif len(rows[0]) == len(header) + 1:
+        # R's write.table names no column of row names.
+        header = ["", *header]
+    if separator == ";":
+        rows = [[_with_point(cell) for cell in row] for row in rows]
+    return [_numbered(*column) for column in zip(header, zip(*rows, strict=True), strict=True)]
+
+
+def _refuse_digits(columns: list[Column], cells: _Cells, where: str) -> None:
+    """Refuse lines of digits, of which each is the answer to a question."""
+    texts = columns[0].values if len(columns) == 1 else []
+    texts = texts if cells.header is None else [*texts, cells.header[0]]
+    if len(texts) > 1 and len(set(map(len, texts))) == 1 and all(map(_DIGITS.fullmatch, texts)):
+        raise InputError(
+            f"{where}: each line has {len(texts[0])} digits and no separator, such as "
+            f"{texts[0]!r}; expected cells separated by commas, semicolons, tabs or spaces."
+        )
+
+
+def _has_quoted_numbers(lines: Lines) -> bool:
     """Tell whether a first line has names that are numbers: quotes, which the next line lacks."""
-    if len(lines) < 2 or not lines[0].lstrip().startswith('"'):
+    texts = lines.texts
+    if len(texts) < 2 or not texts[0].lstrip().startswith('"'):
         return False
-    separator = re.escape(separator_of(lines))
+    separator = re.escape(lines.separator)
     quoted = r'\s*"[^"]*"\s*'
-    if not re.fullmatch(f"{quoted}({separator}{quoted})*", lines[0]):
+    if not re.fullmatch(f"{quoted}({separator}{quoted})*", texts[0]):
         return False
-    cells = re.findall('"([^"]*)"', lines[0])
+    cells = re.findall('"([^"]*)"', texts[0])
     # R quotes the names of rows.
-    next_cells = lines[1].split(separator_of(lines))[1 if cells[0] == "" else 0 :]
+    next_cells = texts[1].split(lines.separator)
+    is_longer = len(next_cells) == len(cells) + 1
     has_number = any(number_of(cell) is not None for cell in cells)
-    return has_number and not any('"' in cell for cell in next_cells)
+    rest = next_cells[1 if cells[0] == "" or is_longer else 0 :]
+    return has_number and not any('"' in cell for cell in rest)
 
 
-def _without_empty_end(lines: Sequence[str]) -> Sequence[str]:
-    last = max((k for k, line in enumerate(lines) if line.strip()), default=-1)
-    return lines[: last + 1]
-
-
-def _has_weights(lines: Sequence[str]) -> bool:
+def _has_weights(texts: Sequence[str]) -> bool:
     """Tell whether examples begin with a number and `|`; other texts may have the sign too."""
-    weights = [line.partition("|")[0] for line in lines[:2] if "|" in line]
+    weights = [text.partition("|")[0] for text in texts[:2] if "|" in text]
     return any(number_of(weight) is not None for weight in weights)
-
-
-def _reader_of(lines: Sequence[str], separator: str) -> Any:
-    # Quoted names may have line breaks.
-    ended = (f"{line}\n" for line in lines)
-    # A tab is a space, so that skipping spaces would skip empty cells.
-    return csv.reader(ended, delimiter=separator, skipinitialspace=separator != "\t", strict=True)
 
 
 def _with_point(cell: str) -> str:
@@ -279,7 +317,10 @@ def _header_of(schema: Schema, line: str, path: Path | str) -> str:
         header, lineterminator="\n", quoting=csv.QUOTE_ALL if of_numbers else csv.QUOTE_MINIMAL
     ).writerow(schema.names)
     first_line = header.getvalue().removesuffix("\n")
-    table = columns_of([first_line, line])
+    try:
+        table = parse_table([first_line, line], str(path))
+    except InputError:
+        table = None
     names = None if table is None else tuple(column.name for column in table.columns)
     if table is None or not table.has_names or names != schema.names or "\n" in first_line:
         raise InputError(f"{path}: the names of the variables cannot be written as a header.")

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mnlearn.data.text_tables import separator_of
+from mnlearn.data.text_lines import separator_of
 from mnlearn.learning.ising.estimate import ItemGroups
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, split_lines

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.tables import describe_order
-from mnlearn.data.text_tables import separator_of
+from mnlearn.data.text_lines import separator_of
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, split_lines
 from mnlearn.variables.frames import as_frame, column_names, is_frame

@@ -176,6 +176,6 @@ def test_missing_and_binary_files(tmp_path, suffix):
     with pytest.raises(InputError, match="no such file"):
         load_model(tmp_path / f"none{suffix}")
     path = tmp_path / f"noise{suffix}"
-    path.write_bytes(b"\xff\xfe\x00\x01")
+    path.write_bytes(b"\xff\xff\x00\x01")
     with pytest.raises(InputError, match=r"is not a (text file|readable \.npz file)"):
         load_model(path)

@@ -1,0 +1,133 @@
+"""The lines of a table in a text file, without what other programs leave around it."""
+
+import csv
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from mnlearn.runtime.errors import InputError
+
+# What separates cells; the first that a line has, if nothing else decides.
+_SEPARATORS = (",", ";", "\t")
+SPACE = " "
+# A first line of a spreadsheet that says what separates cells.
+_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
+_END_OF_FILE = "\x1a"
+_MOST_COLUMNS = 100_000
+# The beginning of a file of another form, its name, and what brings it into a table.
+_FORMS = (
+    (re.compile(r"@relation\b", re.I), "an ARFF file", "scipy.io.arff.loadarff reads it"),
+    (re.compile("%%MatrixMarket"), "a file of Matrix Market", "scipy.io.mmread reads it"),
+    (
+        re.compile(r"[-+]?\d+(\.\d+)?( \d+:[-+.\deE]+)+ *"),
+        "a libsvm file",
+        "sklearn.datasets.load_svmlight_file reads it",
+    ),
+    (re.compile(r"<(\?xml|!doctype|html)\b", re.I), "an XML or HTML file", "save it as CSV UTF-8"),
+    (re.compile(r"[{\[]"), "a JSON file", "pandas.read_json reads it"),
+)
+
+
+class Lines(NamedTuple):
+    """The lines of a table.
+
+    texts : the lines. first : the number of the first of them in the file, from 1.
+    separator : what separates cells. notes : sentences on lines that were left out.
+    """
+
+    texts: list[str]
+    first: int
+    separator: str
+    notes: list[str]
+
+    def reader(self) -> Any:
+        """Return a reader of cells; quoted cells may have line breaks."""
+        ended = (f"{text.strip() if self.separator == SPACE else text}\n" for text in self.texts)
+        # A tab is a space, so that skipping spaces would skip empty cells.
+        skips = self.separator != "\t"
+        return csv.reader(ended, delimiter=self.separator, skipinitialspace=skips, strict=True)
+
+
+def tidy_lines(texts: Sequence[str], where: str) -> Lines:
+    """Return the lines of the table in a file.
+
+    The line `sep=;` of a spreadsheet says what separates cells. Comments before and after the table
+    and empty lines at its end are left out.
+
+    Raises
+    ------
+    InputError
+        There are no lines, or the file is one of another form.
+    """
+    texts = [texts[0], *texts[1:]] if texts else []
+    if texts:
+        texts[-1] = texts[-1].rstrip(_END_OF_FILE)
+    texts = texts[: max((k for k, text in enumerate(texts) if text.strip()), default=-1) + 1]
+    if not texts:
+        raise InputError(f"{where}: holds no examples.")
+    _refuse_other_forms(texts, where)
+    said = _SEPARATOR_LINE.fullmatch(texts[0].strip())
+    first = 2 if said and len(texts) > 1 else 1
+    texts = texts[first - 1 :]
+    n_before, n_after = _comments(texts), _comments(texts[::-1])
+    n_after = n_after if n_before + n_after < len(texts) else 0
+    n = n_before + n_after
+    notes = [f"left out {n} lines of comments, which begin with #"] if n else []
+    texts = texts[n_before : len(texts) - n_after]
+    separator = said[1] if said and first == 2 else separator_of(texts)
+    n_columns = texts[0].count(separator) + 1
+    if n_columns > _MOST_COLUMNS:
+        expected = f"expected at most {_MOST_COLUMNS:,} columns, got {n_columns:,}."
+        raise InputError(f"{where}, line {first + n_before}: {expected}")
+    return Lines(texts, first + n_before, separator, notes)
+
+
+def _refuse_other_forms(texts: Sequence[str], where: str) -> None:
+    """Refuse a file of another form by its name; ARFF files may begin with comments."""
+    start = next((t.strip() for t in texts if t.strip() and not t.startswith("%")), "")
+    for form, name, remedy in _FORMS:
+        if form.match(texts[0].strip() if form.pattern.startswith("%") else start):
+            advice = f"{remedy}; a table or a matrix in Python is read by mnlearn.read_data"
+            raise InputError(f"is {name}, not a table.", where=where, advice=advice)
+
+
+def _comments(texts: Sequence[str]) -> int:
+    """Return how many first lines are comments: they begin with # and are no line of the table."""
+    n = next((k for k, text in enumerate(texts) if not text.startswith("#")), 0)
+    if not n or n == len(texts):
+        return 0
+    separator = separator_of(texts[n : n + 2])
+    return 0 if texts[n - 1].count(separator) == texts[n].count(separator) else n
+
+
+def separator_of(texts: Sequence[str]) -> str:
+    """Return what separates the cells of a table: a comma, a semicolon, a tab, or spaces.
+
+    Of several that the first line has, it is the one that the next line has as often: a name may
+    have a comma. The next line may have one more, for the name of a row or at its end. It is spaces
+    if they divide all lines alike, and the first line has nothing else.
+    """
+    # Quoted names may have commas.
+    bare = [_without_quoted(text) for text in texts[:2]]
+    found = [mark for mark in _SEPARATORS if bare and mark in bare[0]]
+    if len(found) > 1 and len(bare) > 1:
+        for more in (0, 1):
+            fitting = [mark for mark in found if bare[1].count(mark) == bare[0].count(mark) + more]
+            # Numbers may have decimal commas, and have no semicolons and tabs.
+            if fitting:
+                return fitting[-1]
+    if not found and _are_divided(texts):
+        return SPACE
+    return found[0] if found else ","
+
+
+def _are_divided(texts: Iterable[str]) -> bool:
+    """Tell whether spaces divide all lines into as many cells; names of rows have no name."""
+    widths = [len(_without_quoted(text).split()) for text in texts]
+    if len(widths) < 2 or min(widths[1:]) != max(widths[1:]):
+        return False
+    return widths[1] > 1 and widths[0] in (widths[1], widths[1] - 1)
+
+
+def _without_quoted(text: str) -> str:
+    return re.sub('"[^"]*"', '""', text)
