@@ -77,9 +77,13 @@ def read_data(
     *,
     states: Mapping[str, Sequence[Any]] | str | Path | None = None,
     cut: Any = None,
+    columns: str | Sequence[str] = (),
     leave_out: str | Sequence[str] = (),
     keep: str | Sequence[str] = (),
     na: str | Sequence[str] = (),
+    empty: Any = None,
+    weights: str | None = None,
+    baskets: bool = False,
     model: Any = None,
     missing: str | None = None,
     as_frame: bool = False,
@@ -100,10 +104,18 @@ def read_data(
     cut : mapping of str to sequence of float or "median", optional
         Where numbers are cut into intervals: {"age": [30, 50]}. What has no column, such as
         `cut="median"` or `cut=4`, cuts all columns of more than two numbers.
+    columns : str or sequence of str
+        The columns that are variables; default: all that do not number the rows.
     leave_out, keep : str or sequence of str
         Columns that are no variables, and columns that are, though they look like row numbers.
     na : str or sequence of str
         Texts of missing cells, beside empty cells, NA and NaN.
+    empty : str or int, optional
+        What a missing cell means, such as 0 where only ticks were written.
+    weights : str, optional
+        The column of the weights of rows.
+    baskets : bool
+        Whether each line of a text file lists the items that a row has.
     model : Model or estimator, optional
         Says the variables and their states.
     missing : {"drop", "impute", "keep"}, optional
@@ -124,7 +136,8 @@ def read_data(
         The message names the line or column, and the argument that decides how it is read.
     """
     _check_treatment(missing, as_frame)
-    said = {"states": states, "cut": cut, "leave_out": leave_out, "keep": keep, "na": na}
+    said = {"states": states, "cut": cut, "columns": columns, "leave_out": leave_out}
+    said |= {"keep": keep, "na": na, "empty": empty, "weights": weights, "baskets": baskets}
     schema = None if model is None else model_of(model).schema
     cells, index, place = _read_cells(source, Rules.said(said, ARGUMENT), schema, missing is None)
     data: Dataset | IncompleteData = cells
@@ -170,7 +183,7 @@ def _read_cells(
             f"{len(table.values)} examples have missing cells; missing= says what is done about "
             "them."
         )
-    data = make_dataset(table, None, place, repeat=False, missing=True)
+    data = make_dataset(table, table.weight, place, repeat=False, missing=True)
     return data, given.index if is_frame(given) else None, place
 
 

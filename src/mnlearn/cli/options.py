@@ -102,7 +102,10 @@ def refuse_given(names: Collection[str], reason: str) -> None:
             raise InputError(f"{option.opts[0]}: is not read {reason}.")
 
 
-_READING = ("states", "cut", "leave_out", "keep", "na")
+_READING = (
+    *("states", "cut", "columns", "leave_out", "keep", "na"),
+    *("empty", "weights", "baskets"),
+)
 # The options of `reading_options` and `missing_option`, as parameters.
 READING_NAMES = (*_READING, "missing")
 _READING_OPTIONS = (
@@ -122,6 +125,12 @@ _READING_OPTIONS = (
         "times.",
     ),
     click.option(
+        "--columns",
+        multiple=True,
+        metavar="COLUMN,...",
+        help="The columns that are variables; all others are left out.",
+    ),
+    click.option(
         "--leave-out", multiple=True, metavar="COLUMN", help="A column that is no variable."
     ),
     click.option(
@@ -135,6 +144,17 @@ _READING_OPTIONS = (
         multiple=True,
         metavar="TEXT",
         help="A text of missing cells, beside empty cells, NA and NaN.",
+    ),
+    click.option(
+        "--empty",
+        metavar="STATE",
+        help="What a missing cell means: 0 where only ticks are written.",
+    ),
+    click.option("--weights", metavar="COLUMN", help="The column of the weights of rows."),
+    click.option(
+        "--baskets",
+        is_flag=True,
+        help="Each line lists the items that a row has, as files of purchases do.",
     ),
     click.option(
         "--max-expanded",

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,9 +26,12 @@ from mnlearn.variables.schema import BINARY, NO_STATE, Variable
 MOST_STATES = 50
 # So many rows, all different, show that a column names its rows.
 FEWEST_DIFFERENT = 10
+# Of fewer empty cells, a column of one word is read.
+_FEWEST_EMPTY = 0.1
 # Names a cell by its row, for messages.
 Place = Callable[[int], str]
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T].*)?")
+_ERROR = re.compile(r"#(N/A|NV|NULL!|DIV/0!|VALUE!|WERT!|REF!|BEZUG!|NAME\?|NUM!|ZAHL!)")
 _CONTROL = re.compile("[\x00-\x1f\x7f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 _LEADING_ZERO = re.compile(r"[-+]?0\d+")
 
@@ -63,6 +66,25 @@ class Column:
     def first_row(self, k: int) -> int:
         """Return the first row with a value."""
         return int(np.argmax(self.codes == k))
+
+    def filled(self, text: str, na: Sequence[str]) -> "Column":
+        """Return the column with a value in its missing cells; see `Rules.empty`."""
+        missing = np.ones(len(self.values) + 1, bool)
+        missing[self.known(na)] = False
+        # The code of a missing cell is -1.
+        empty = missing[self.codes]
+        if not empty.any():
+            return self
+        number = number_of(text)
+        has_numbers = not any(isinstance(self.values[k], str) for k in self.known(na))
+        value: Hashable = text
+        if self.dtype is not None and has_numbers and number is not None:
+            value = int(number) if number.is_integer() else number
+        categories = self.categories
+        if categories is not None and value not in categories:
+            categories = (*categories, value)
+        codes = np.where(empty, len(self.values), self.codes).astype(np.int32)
+        return replace(self, values=[*self.values, value], codes=codes, categories=categories)
 
     def known(self, na: Sequence[str] = ()) -> NDArray[np.intp]:
         """Return the numbers of the values that are no missing cells.
@@ -103,6 +125,7 @@ def read_column(column: Column, rules: Rules, place: Place) -> tuple[Variable, N
         raise InputError(
             f"{_of_column(place)}: all cells are missing; {_leaving_out(column, rules)}."
         )
+    _refuse_ticks(column, known, rules, place)
     said = rules.states.get(column.name)
     cut = _cut_of(column, known, rules)
     if said is not None:
@@ -117,6 +140,40 @@ def read_column(column: Column, rules: Rules, place: Place) -> tuple[Variable, N
     else:
         variable = _find_variable(column, known, rules, place)
     return variable, match(column, known, variable, place)
+
+
+def _refuse_ticks(column: Column, known: NDArray[np.intp], rules: Rules, place: Place) -> None:
+    """Refuse a column of one word that says yes, and of empty cells, which may say no."""
+    if column.name in rules.states or column.categories is not None or len(known) != 1:
+        return
+    value, empty = column.values[known[0]], ~np.isin(column.codes, known)
+    few = len(empty) < FEWEST_DIFFERENT or empty.mean() < _FEWEST_EMPTY
+    if truth_of(value) is not True or few:
+        return
+    no = "0" if number_of(value) is not None else "no"
+    states = rules.write("states", column.name, [no, str(value).strip()])
+    raise InputError(
+        f"{place(int(np.argmax(empty)))}: the cell is empty, and all others are {shorten(value)}; "
+        f"{rules.write('empty', no)} says that empty cells are {no}, and {states} that they are "
+        "missing."
+    )
+
+
+def _refuse_marks(column: Column, known: NDArray[np.intp], rules: Rules, place: Place) -> None:
+    """Refuse an error of a spreadsheet, and one sign among numbers: they may be missing cells."""
+    marks = [k for k in known if _ERROR.fullmatch(str(column.values[k]).strip())]
+    if not marks and len(known) > 2:
+        others = [k for k in known if number_of(column.values[k]) is None]
+        is_sign = len(others) == 1 and not any(map(str.isalnum, str(column.values[others[0]])))
+        marks = others if is_sign else []
+    for k in marks:
+        mark = str(column.values[k]).strip()
+        states = [str(column.values[j]).strip() for j in known]
+        raise InputError(
+            f"{place(column.first_row(int(k)))}: expected a number or a word, got {mark!r}; "
+            f"{rules.write('na', mark)} says that such cells are missing, and "
+            f"{rules.write('states', column.name, sorted(states))} that it is a state."
+        )
 
 
 def match(
@@ -188,6 +245,7 @@ def _kept_dtype(column: Column, states: Sequence[Hashable]) -> str | None:
 def _find_variable(column: Column, known: NDArray[np.intp], rules: Rules, place: Place) -> Variable:
     """Return the variable of a column of which a person says nothing."""
     values = [column.values[k] for k in known]
+    _refuse_marks(column, known, rules, place)
     for k in known:
         if isinstance(column.values[k], float) and math.isinf(column.values[k]):
             where = place(column.first_row(int(k)))

@@ -127,7 +127,7 @@ def load_examples(
             plain = _read_plain(content, rules, schema)
         if plain is not None:
             return plain
-    return read_file(open_table(path, limit, content), rules, schema)
+    return read_file(open_table(path, limit, rules, content), rules, schema)
 
 
 def read_file(file: TableFile, rules: Rules, schema: Schema | None = None) -> Examples:

@@ -57,7 +57,9 @@ def load_groups(
     rules = Rules() if rules is None else rules
     if path.suffix.lower() == ".npz":
         raise InputError(f"{path}: expected a table; the column {column!r} names groups.")
-    file = open_table(path, limit)
+    if rules.weights is not None:
+        raise InputError(f"{rules.option('weights')}: is not read with groups of rows.")
+    file = open_table(path, limit, rules)
     if not file.is_named:
         raise InputError(f"{path}: expected a table whose first line has names of columns.")
     own = [found for found in file.columns if found.name == column]

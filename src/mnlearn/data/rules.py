@@ -1,6 +1,8 @@
 """What a person says about the columns of a table, and how messages say it back."""
 
+import csv
 import json
+import re
 import shlex
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,11 +15,14 @@ from mnlearn.variables.matching import number_of
 from mnlearn.variables.schema import NO_STATE
 
 # What a person can say, as arguments.
-_TEXTS = ("leave_out", "keep", "na")
-OPTIONS = ("states", "cut", *_TEXTS)
+_TEXTS = ("columns", "leave_out", "keep", "na")
+_SINGLE = ("empty", "weights")
+OPTIONS = ("states", "cut", *_TEXTS, *_SINGLE, "baskets")
 MEDIAN = "median"
 # The numbers at which a column is cut, or MEDIAN.
 Cut = tuple[float, ...] | str
+# A text that a shell takes as it is.
+_BARE = re.compile(r"[\w.]+")
 # Stands for all columns of numbers.
 ALL = ""
 
@@ -40,19 +45,31 @@ class Rules:
     cut : mapping of str to tuple of float or "median"
         Numbers that cut a column into intervals; each interval holds its lower end. `ALL` cuts the
         columns of numbers of more than two values that are not named.
+    columns : tuple of str
+        The columns that are variables, and nothing else is; all, if it is empty.
     leave_out, keep : tuple of str
         Columns that are no variables, and columns that are, though they look like row numbers.
     na : tuple of str
         Further texts of missing cells; a number stands for all texts of this number.
+    empty : str, optional
+        What a missing cell means, such as 0 where only ticks were written.
+    weights : str, optional
+        The column of the weights of rows.
+    baskets : bool
+        Whether each line of a text file lists the items that a row has.
     form : str
         How messages write all this: OPTION, ARGUMENT, READ_DATA or KEY.
     """
 
     states: Mapping[str, tuple[Hashable, ...]] = field(default_factory=dict)
     cut: Mapping[str, Cut] = field(default_factory=dict)
+    columns: tuple[str, ...] = ()
     leave_out: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     na: tuple[str, ...] = ()
+    empty: str | None = None
+    weights: str | None = None
+    baskets: bool = False
     form: str = OPTION
 
     @classmethod
@@ -73,14 +90,18 @@ class Rules:
         InputError
             Something else is given; the message says what is expected.
         """
-        texts = {name: _texts_of(name, given.get(name), form) for name in _TEXTS}
+        texts: dict[str, Any] = {n: _texts_of(n, given.get(n), form) for n in _TEXTS}
+        if form == OPTION:
+            texts["columns"] = _divided(texts["columns"])
         states, cut = _states_of(given.get("states"), form), _cuts_of(given.get("cut"), form)
-        return cls(states, cut, **texts, form=form)
+        texts |= {name: _text_of(name, given.get(name), form) for name in _SINGLE}
+        return cls(states, cut, **texts, baskets=bool(given.get("baskets")), form=form)
 
     def as_settings(self) -> dict[str, Any]:
         """Return what is said, as `said` takes it."""
         listed = {name: list(getattr(self, name)) for name in _TEXTS}
-        return {"states": dict(self.states), "cut": dict(self.cut), **listed}
+        single = {name: getattr(self, name) for name in (*_SINGLE, "baskets")}
+        return {"states": dict(self.states), "cut": dict(self.cut), **listed, **single}
 
     def option(self, name: str) -> str:
         """Return the name of an option or argument as messages write it."""
@@ -92,7 +113,7 @@ class Rules:
             texts = [str(each) for each in ([] if value is None else value)]
             said = f"{column}={','.join(texts)}" if texts else column
             quoted = shlex.quote(said) if "'" in said or '"' in said else f'"{said}"'
-            return f"{self.option(name)} {said if said.isidentifier() else quoted}"
+            return f"{self.option(name)} {said if _BARE.fullmatch(said) else quoted}"
         said = json.dumps(column if value is None else {column: value}, ensure_ascii=False)
         return self.form.format(name, said)
 
@@ -185,6 +206,18 @@ def _texts_of(name: str, given: Any, form: str) -> tuple[str, ...]:
     if not known:
         raise InputError(f"{_named(name, form)}: expected a text or several, got {given!r}.")
     return tuple(map(str, texts))
+
+
+def _divided(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the parts of texts between commas, which quotes protect."""
+    rows = csv.reader(texts, skipinitialspace=True)
+    return tuple(part.strip() for row in rows for part in row)
+
+
+def _text_of(name: str, given: Any, form: str) -> str | None:
+    if given is not None and (isinstance(given, bool) or not isinstance(given, str | int | float)):
+        raise InputError(f"{_named(name, form)}: expected one text, got {given!r}.")
+    return None if given is None else str(given)
 
 
 def _named(name: str, form: str) -> str:

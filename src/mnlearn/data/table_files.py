@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.data.baskets import add_absent, parse_baskets
 from mnlearn.data.columns import Column
 from mnlearn.data.frames import columns_of_frame
 from mnlearn.data.rules import Rules
@@ -44,9 +45,13 @@ class TableFile(NamedTuple):
     lines: Sequence[int] | None
     weight: NDArray[np.float64] | None = None
     notes: tuple[str, ...] = ()
+    has_baskets: bool = False
 
     def read(self, rules: Rules, schema: Schema | None = None) -> Table:
         """Return the variables and cells; by a schema if it is given."""
+        if schema is not None and self.has_baskets:
+            columns = add_absent(self.columns, schema.names)
+            return self._replace(columns=columns, has_baskets=False).read(rules, schema)
         how = (rules, str(self.path), self._place, self.is_named)
         if schema is None:
             return read_columns(self.columns, *how)
@@ -69,7 +74,9 @@ def is_typed(path: Path) -> bool:
     return path.suffix.lower() in _READERS
 
 
-def open_table(path: Path, limit: ExpansionLimit, content: bytes | None = None) -> TableFile:
+def open_table(
+    path: Path, limit: ExpansionLimit, rules: Rules, content: bytes | None = None
+) -> TableFile:
     """Return the columns of a file.
 
     content : the bytes of a text file, if they are read already.
@@ -84,8 +91,11 @@ def open_table(path: Path, limit: ExpansionLimit, content: bytes | None = None) 
         return TableFile(path, columns_of_frame(frame, str(path)), True, None)
     if content is None:
         content = read_limited(path, limit)
-    table = parse_table(list(split_lines(decode_text(content, path))), str(path))
-    return TableFile(path, *table)
+    lines = split_lines(decode_text(content, path))
+    if rules.baskets:
+        return TableFile(path, *parse_baskets(lines, str(path)), has_baskets=True)
+    # A row without any tick is a row.
+    return TableFile(path, *parse_table(lines, str(path), keep_empty=rules.empty is not None))
 
 
 def _read_frame(path: Path) -> Any:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mnlearn.data.column_checks import notes_on, refuse_long, refuse_sums
 from mnlearn.data.columns import Column, match, read_column
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.incomplete import IncompleteData, merge_cells
@@ -20,7 +21,7 @@ from mnlearn.data.rules import Rules
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import DATA, InputError
 from mnlearn.runtime.names import check_names
-from mnlearn.variables.matching import is_missing, match_state, shorten
+from mnlearn.variables.matching import is_missing, match_state, number_of, shorten
 from mnlearn.variables.schema import BINARY, MISSING, NO_STATE, Schema, Variable
 
 # So many columns of a table are named in an error, and so many in a line.
@@ -36,12 +37,14 @@ class Table(NamedTuple):
     values : uint8, shape (n_rows, n_vars). Numbers of states, NO_STATE where a cell is missing.
     left_out : the columns that number or name the rows, or that nobody needs.
     notes : sentences on what was not read as written.
+    weight : float64, shape (n_rows,); None if no column has the weights of rows.
     """
 
     schema: Schema
     values: NDArray[np.uint8]
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    weight: NDArray[np.float64] | None = None
 
     @property
     def rows(self) -> NDArray[np.uint8]:
@@ -58,7 +61,7 @@ class Table(NamedTuple):
         """
         if not self.schema.n_columns:
             raise InputError("each variable has a single state; expected two or more.", where=DATA)
-        return merge_cells(self.rows, weight, self.schema)
+        return merge_cells(self.rows, self.weight if weight is None else weight, self.schema)
 
 
 def rows_of(schema: Schema, values: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -95,10 +98,11 @@ def read_columns(
         not exist.
     """
     _check_names(columns, rules, where)
+    columns, weight = _filled(columns, rules), _weights_of(columns, rules, place)
     left_out: list[int] = []
     kept: list[int] = []
     for v, column in enumerate(columns):
-        if column.name in rules.leave_out:
+        if _is_other(column, rules):
             continue
         (left_out if names_rows(columns, v, rules, where) else kept).append(v)
     if not kept:
@@ -106,14 +110,75 @@ def read_columns(
     for v in kept:
         if not columns[v].name:
             raise InputError(f"{where}, column {v + 1}: has no name.")
-    read = [read_column(columns[v], rules, partial(_swap, place, v)) for v in kept]
+    own = [columns[v] for v in kept]
+    refuse_sums(own, where, place(len(own[0].codes) - 1, kept[0]).rpartition(", column")[0])
+    refuse_long(own, rules, where)
+    read = _read_all(columns, kept, rules, place)
     variables = tuple(variable for variable, _ in read)
     check_names([variable.name for variable in variables], where)
     schema = Schema(variables if is_named else _counted(variables), is_named)
     names = tuple(columns[v].name for v in left_out)
     notes = [f"left out {', '.join(map(repr, names))}, which numbers the rows"] if names else []
     notes += _unmatched(columns, rules)
-    return Table(schema, np.column_stack([values for _, values in read]), names, tuple(notes))
+    values = np.column_stack([values for _, values in read])
+    if is_named:
+        notes += notes_on(schema, values, rules)
+    return Table(schema, values, names, tuple(notes), weight)
+
+
+def _filled(columns: Sequence[Column], rules: Rules) -> Sequence[Column]:
+    """Return columns whose missing cells have the value that a person says."""
+    if rules.empty is None:
+        return columns
+    return [column.filled(rules.empty, rules.na) for column in columns]
+
+
+def _is_other(column: Column, rules: Rules) -> bool:
+    """Tell whether a person says that a column is no variable."""
+    if rules.columns and column.name not in rules.columns:
+        return True
+    return column.name in rules.leave_out or column.name == rules.weights
+
+
+def _weights_of(
+    columns: Sequence[Column], rules: Rules, place: Place
+) -> NDArray[np.float64] | None:
+    """Return the weights of rows, which a column has."""
+    for v, column in enumerate(columns):
+        if column.name != rules.weights:
+            continue
+        numbers = [number_of(value) for value in column.values]
+        for k, number in enumerate(numbers):
+            if number is None or number <= 0:
+                where = place(column.first_row(k), v)
+                raise InputError(
+                    f"{where}: expected a positive weight, got {shorten(column.values[k])}."
+                )
+        if (column.codes < 0).any():
+            raise InputError(f"{place(int(np.argmin(column.codes)), v)}: the weight is missing.")
+        return np.array(numbers, np.float64)[column.codes]
+    return None
+
+
+def _read_all(
+    columns: Sequence[Column], kept: Sequence[int], rules: Rules, place: Place
+) -> list[tuple[Variable, NDArray[np.uint8]]]:
+    """Return the variables of columns; the refusal of one names all that cannot be read."""
+    read, faults, names = [], [], []
+    for v in kept:
+        try:
+            read.append(read_column(columns[v], rules, partial(_swap, place, v)))
+        except InputError as error:
+            faults.append(error)
+            names.append(repr(columns[v].name))
+    if len(faults) > 1:
+        faults[0].advice = (
+            f"{len(names) - 1} more columns cannot be read: {some_of(names[1:], _LISTED)}; "
+            f"{rules.option('columns')} names those that are variables"
+        )
+    if faults:
+        raise faults[0]
+    return read
 
 
 def match_columns(
@@ -147,6 +212,7 @@ def match_columns(
         chosen, others = _by_name(columns, schema, rules, where)
     else:
         chosen, others = _by_place(columns, schema, rules, where), []
+    columns, weight = _filled(columns, rules), _weights_of(columns, rules, place)
     values = np.empty((len(columns[0].codes), len(schema)), np.uint8)
     for v, (variable, k) in enumerate(zip(schema, chosen, strict=True)):
         own = partial(_swap, place, k)
@@ -154,7 +220,7 @@ def match_columns(
     order = None
     if is_named and not schema.is_named:
         order = describe_order(schema, [columns[k].name for k in chosen])
-    return Table(schema, values, tuple(others), () if order is None else (order,))
+    return Table(schema, values, tuple(others), () if order is None else (order,), weight)
 
 
 def describe_order(schema: Schema, names: Sequence[str]) -> str | None:
@@ -251,14 +317,14 @@ def _by_name(
             raise InputError(f"{where}, {option}: the column {name!r} is needed.")
         if name not in number:
             raise InputError(f"{where}: there is no column {name!r}; {_listed(columns)}.")
-    said = {*schema.names, *rules.leave_out}
+    said = {*schema.names, *rules.leave_out, rules.weights}
     others = [column.name for column in columns if column.name and column.name not in said]
     return [number[name] for name in schema.names], others
 
 
 def _by_place(columns: Sequence[Column], schema: Schema, rules: Rules, where: str) -> list[int]:
     """Return the columns that are variables, as many as there are in the schema."""
-    chosen = [v for v, column in enumerate(columns) if column.name not in rules.leave_out]
+    chosen = [v for v, column in enumerate(columns) if not _is_other(column, rules)]
     if len(chosen) > len(schema):
         chosen = [v for v in chosen if not names_rows(columns, v, rules, where)]
     if len(chosen) != len(schema):
@@ -275,8 +341,9 @@ def _counted(variables: Sequence[Variable]) -> tuple[Variable, ...]:
 def _check_names(columns: Sequence[Column], rules: Rules, where: str) -> None:
     """Refuse what is said of columns that do not exist."""
     names = {column.name for column in columns}
-    for option in ("leave_out", "keep", "states", "cut"):
-        for name in getattr(rules, option):
+    for option in ("columns", "leave_out", "keep", "states", "cut", "weights"):
+        said = getattr(rules, option) or ()
+        for name in [said] if isinstance(said, str) else said:
             if name and name not in names:
                 raise InputError(
                     f"{where}, {rules.option(option)}: there is no column {name!r}; "

@@ -24,7 +24,7 @@ _FORMS = (
         "sklearn.datasets.load_svmlight_file reads it",
     ),
     (re.compile(r"<(\?xml|!doctype|html)\b", re.I), "an XML or HTML file", "save it as CSV UTF-8"),
-    (re.compile(r"[{\[]"), "a JSON file", "pandas.read_json reads it"),
+    (re.compile(r"\{\s*($|[\"\[{])|\[\s*($|[\[{])"), "a JSON file", "pandas.read_json reads it"),
 )
 
 

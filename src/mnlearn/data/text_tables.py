@@ -54,8 +54,10 @@ class _Cells(NamedTuple):
     lines: list[int]
 
 
-def parse_table(texts: Sequence[str], where: str) -> TextTable:
+def parse_table(texts: Sequence[str], where: str, *, keep_empty: bool = False) -> TextTable:
     """Return the columns of lines of text, perhaps with weights.
+
+    keep_empty : whether rows without any value are kept.
 
     Raises
     ------
@@ -67,9 +69,10 @@ def parse_table(texts: Sequence[str], where: str) -> TextTable:
     if _has_weights(lines.texts):
         weight, lines = _take_weights(lines, where)
     cells = _cells_of(lines, where)
-    notes = list(lines.notes)
+    cells, questions = _without_questions(cells)
+    notes = [*lines.notes, *questions]
     if weight is None:
-        cells, dropped = _without_empty(cells)
+        cells, dropped = _without_empty(cells, keep_empty)
         notes += dropped
     if not cells.rows:
         raise InputError(f"{where}: holds no examples below a first line of names.")
@@ -110,7 +113,9 @@ def _cells_of(lines: Lines, where: str) -> _Cells:
     InputError
         A line is empty, too long or too short, or no CSV; the sentence names the first one.
     """
-    reader, rows, begins = lines.reader(), [], []
+    reader = lines.reader()
+    rows: list[list[str]] = []
+    begins: list[int] = []
     width: set[int] = set()
     has_names = False
     while True:
@@ -138,7 +143,7 @@ def _cells_of(lines: Lines, where: str) -> _Cells:
         begins.append(begin)
     if not has_names:
         return _Cells(None, rows, begins)
-    return _without_questions(_Cells(rows[0], rows[1:], begins[1:]))
+    return _Cells(rows[0], rows[1:], begins[1:])
 
 
 def _refuse_ragged(row: list[str], width: int, lines: Lines, where: str) -> None:
@@ -150,18 +155,19 @@ def _refuse_ragged(row: list[str], width: int, lines: Lines, where: str) -> None
     raise InputError(fault, where=where, advice=advice)
 
 
-def _without_questions(cells: _Cells) -> _Cells:
-    """Return cells without the lines in which Qualtrics describes the columns."""
+def _without_questions(cells: _Cells) -> tuple[_Cells, list[str]]:
+    """Return cells without the lines in which Qualtrics describes columns, and what to say."""
     for k, row in enumerate(cells.rows[:2]):
         if row[0].startswith(_QUALTRICS):
-            return _Cells(cells.header, cells.rows[k + 1 :], cells.lines[k + 1 :])
-    return cells
+            kept = _Cells(cells.header, cells.rows[k + 1 :], cells.lines[k + 1 :])
+            return kept, [f"left out {k + 1} lines of Qualtrics below the names"]
+    return cells, []
 
 
-def _without_empty(cells: _Cells) -> tuple[_Cells, list[str]]:
+def _without_empty(cells: _Cells, keep_empty: bool) -> tuple[_Cells, list[str]]:
     """Return cells without rows and nameless columns in which nothing stands, and what to say."""
     notes = []
-    kept = [k for k, row in enumerate(cells.rows) if any(row) or len(row) < 2]
+    kept = [k for k, row in enumerate(cells.rows) if any(row) or len(row) < 2 or keep_empty]
     empty = [line for row, line in zip(cells.rows, cells.lines, strict=True) if not any(row)]
     if kept and len(kept) < len(cells.rows):
         n = len(cells.rows) - len(kept)

@@ -1,0 +1,100 @@
+"""What columns of a table say of its form: sums below it, one answer a row, ticks, dummies."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.data.columns import Column
+from mnlearn.data.row_names import names_people
+from mnlearn.data.rules import Rules
+from mnlearn.runtime.errors import InputError
+from mnlearn.variables.matching import number_of
+from mnlearn.variables.schema import NO_STATE, Schema
+
+# Of fewer rows nothing is said.
+_FEW_ROWS = 5
+_LONG_ROWS = 20
+# A column of numbers of people has more states.
+_FEW_STATES = 8
+_PREFIX = re.compile(r"(.+?)(?:_|=|\.|: ?)[^_=.:]+")
+
+
+def refuse_sums(columns: Sequence[Column], where: str, place: str) -> None:
+    """Refuse a table whose last row has the sums of the others; `place` is its name."""
+    numbers = [n for n in map(_numbers_of, columns) if n is not None]
+    if len(numbers) < 2 or len(numbers[0]) < _FEW_ROWS:
+        return
+    matrix = np.column_stack(numbers)
+    above, last = matrix[:-1], matrix[-1]
+    larger = int((last > above.max(axis=0)).sum())
+    if larger > 1 and np.allclose(above.sum(axis=0), last, rtol=1e-9, atol=0.0):
+        raise InputError(f"{place}: the last row has the sums of the rows above; delete it.")
+
+
+def refuse_long(columns: Sequence[Column], rules: Rules, where: str) -> None:
+    """Refuse a table in which each row is the answer of one person to one question."""
+    if len(columns) != 3 or rules.columns or len(columns[0].codes) < _LONG_ROWS:
+        return
+    n_rows = len(columns[0].codes)
+    for a, b, c in ((0, 1, 2), (1, 0, 2)):
+        person, item = columns[a], columns[b]
+        answers = set(zip(person.codes.tolist(), item.codes.tolist(), strict=True))
+        sizes = len(person.values), len(item.values)
+        if min(sizes) < 2 or len(answers) < n_rows or sizes[0] * sizes[1] != n_rows:
+            continue
+        roles = zip(_PIVOT, (a, b, c), strict=True)
+        names = ", ".join(f"{role}={columns[k].name!r}" for role, k in roles)
+        raise InputError(
+            f"{where}: each row has one answer of one {person.name!r} to one {item.name!r}; "
+            f"expected a row for each {person.name!r}, as frame.pivot({names}) of pandas makes it; "
+            f"or {rules.option('columns')} names the columns that are variables."
+        )
+
+
+_PIVOT = ("index", "columns", "values")
+
+
+def _numbers_of(column: Column) -> NDArray[np.float64] | None:
+    """Return the numbers of a column; None if a cell is none."""
+    numbers = [number_of(value) for value in column.values]
+    if None in numbers or (column.codes < 0).any() or column.dtype == "bool":
+        return None
+    return np.array(numbers, np.float64)[column.codes]
+
+
+def notes_on(schema: Schema, values: NDArray[np.uint8], rules: Rules) -> Iterator[str]:
+    """Yield sentences on variables that are read as written and may not be meant so."""
+    for variable in schema:
+        if rules.columns or variable.name in (*rules.keep, *rules.states, *rules.cut):
+            continue
+        if variable.arity > _FEW_STATES and names_people(variable.name):
+            yield (
+                f"{variable.name!r} is a variable of {variable.arity} states; if it only numbers "
+                f"people, {rules.write('leave_out', variable.name)}"
+            )
+        texts: dict[str, str] = {}
+        for text in variable.texts:
+            other = texts.setdefault(text.casefold(), text)
+            if other != text:
+                states = f"the states {other!r} and {text!r} of {variable.name!r}"
+                yield f"{states} differ in capitals only"
+    yield from _dummies(schema, values)
+
+
+def _dummies(schema: Schema, values: NDArray[np.uint8]) -> Iterator[str]:
+    """Yield sentences on columns of 0 and 1 of which exactly one is 1 in each row."""
+    groups: dict[str, list[int]] = {}
+    for v, variable in enumerate(schema):
+        found = _PREFIX.fullmatch(variable.name)
+        if found and variable.texts in (("0", "1"), ("False", "True")):
+            groups.setdefault(found[1], []).append(v)
+    for prefix, members in groups.items():
+        own = values[:, members]
+        alike = (own != NO_STATE).all() and (own.sum(axis=1) == 1).all() and own.any(axis=0).all()
+        if len(members) > 1 and len(own) >= _FEW_ROWS and alike:
+            yield (
+                f"exactly one of the {len(members)} columns that begin with {prefix!r} is 1 in "
+                "each row; if they stand for one variable, give its column in their place"
+            )

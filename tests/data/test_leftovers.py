@@ -1,0 +1,176 @@
+"""What spreadsheets and survey programs leave in a table."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import mnlearn as mn
+from mnlearn.data.examples import load_dataset, load_examples
+from mnlearn.data.rules import OPTION, Rules
+from mnlearn.runtime.errors import InputError
+
+PLAIN = "a,b,c\n" + "1,0,1\n0,1,1\n1,1,0\n0,0,1\n1,0,0\n0,1,0\n"
+
+
+@pytest.fixture(autouse=True)
+def _progress(caplog):
+    caplog.set_level("INFO", logger="mnlearn")
+
+
+def _read(tmp_path, text, **said):
+    path = tmp_path / "t.csv"
+    path.write_bytes(text.encode())
+    return load_dataset(path, rules=Rules.said(said, OPTION))
+
+
+def _same(one, other):
+    return one.schema == other.schema and np.array_equal(
+        one.rows[one.row_of], other.rows[other.row_of]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("sep=;\n" + PLAIN.replace(",", ";"), None),
+        ("\ufeffsep=,\r\n" + PLAIN.replace("\n", "\r\n"), None),
+        ("# made by a program\n#\n" + PLAIN + "# end, of, the, file\n", "left out 3 lines of"),
+        (PLAIN + ",,\n,,\n", "left out 2 rows without any value, the first in line 8"),
+        (PLAIN.replace("\n1,1,0", "\n,,\n1,1,0"), "left out 1 rows without any value"),
+        (PLAIN.replace("\n", ",,\n"), "left out 2 empty columns without a name"),
+        (PLAIN + "\x1a", None),
+        (PLAIN.replace(",", " "), None),
+        (PLAIN.replace(",", "   ").replace("\n", " \n"), None),
+        (
+            'a,b,c\n"Are you, a?",b?,c?\n"{""ImportId"":""Q1""}",x,y\n' + PLAIN[6:],
+            "left out 2 lines of Qualtrics",
+        ),
+    ],
+)
+def test_leftovers_are_left_out(tmp_path, caplog, text, note):
+    plain = _read(tmp_path, PLAIN)
+    assert _same(_read(tmp_path, text), plain)
+    said = caplog.text
+    assert said == "" if note is None else note in said
+
+
+def test_table_of_r_without_a_name_for_row_names(tmp_path):
+    lines = PLAIN.splitlines()
+    header = " ".join(f'"{name}"' for name in lines[0].split(","))
+    rows = [f'"{k}" {line.replace(",", " ")}' for k, line in enumerate(lines[1:], start=1)]
+    found = _read(tmp_path, "\n".join([header, *rows]) + "\n")
+    assert _same(found, _read(tmp_path, PLAIN))
+
+
+def test_lines_are_counted_with_those_that_are_left_out(tmp_path):
+    with pytest.raises(InputError, match=r"line 6, column 'b'"):
+        _read(tmp_path, "# note\na,b\n1,2\n,\n2,1\n1,2.5\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("@relation x\n@attribute a {0,1}\n@data\n1\n", "is an ARFF file"),
+        ("% comment\n@RELATION x\n", "is an ARFF file"),
+        ("%%MatrixMarket matrix coordinate\n3 3 1\n1 1\n", "is a file of Matrix Market"),
+        ("1 3:1 7:1\n-1 2:1\n", "is a libsvm file"),
+        ('{"a": [1, 0]}', "is a JSON file"),
+        ("<html><table>\n", "is an XML or HTML file"),
+        ("10110\n01011\n11100\n", "5 digits and no separator"),
+        (PLAIN + "3,3,3\n", "line 8: the last row has the sums of the rows above"),
+        ("a,b\n1,0\n1\n1,0,1\n1,1,1,1\n0,1,1,1,1\n", "is read with baskets"),
+        ("x\n" + "1\n\n" * 6, None),
+    ],
+)
+def test_other_forms_are_named(tmp_path, text, words):
+    if words is None:
+        # A column of one variable may have empty lines, which are missing cells or ticks.
+        words = "the cell is empty, and all others are '1'"
+    with pytest.raises(InputError, match=words):
+        _read(tmp_path, text)
+
+
+def test_one_answer_a_row_is_refused(tmp_path):
+    answers = [(p, i, (p * 7 + len(i)) % 2) for p in range(12) for i in ("one", "three")]
+    text = "who,what,says\n" + "".join(f"{p},{i},{says}\n" for p, i, says in answers)
+    with pytest.raises(InputError, match=r"frame.pivot\(index='who', columns='what'"):
+        _read(tmp_path, text)
+    assert len(_read(tmp_path, text, columns=["who,what,says"]).schema) == 3
+
+
+TICKS = "a,b\n" + "1,\n,1\n1,1\n,\n1,\n,1\n" * 2
+
+
+@pytest.mark.parametrize("words", [("1", "0"), ("x", "no")])
+def test_ticks_are_refused_or_filled(tmp_path, words):
+    yes, no = words
+    text = TICKS.replace("1", "yes" if yes == "x" else yes)
+    with pytest.raises(InputError, match=f"column 'a': the cell is empty.*--empty {no} says"):
+        _read(tmp_path, text)
+    found = _read(tmp_path, text, empty=no)
+    assert found.n_vars == 2
+    assert found.rows[found.row_of][:6].tolist() == [[1, 0], [0, 1], [1, 1], [0, 0], [1, 0], [0, 1]]
+
+
+def test_ticks_of_a_frame_are_filled():
+    frame = pd.DataFrame({"a": [1.0, np.nan] * 5, "b": [0, 1] * 5})
+    with pytest.raises(InputError, match='empty="0"'):
+        mn.read_data(frame, missing="impute")
+    data = mn.read_data(frame, empty=0)
+    assert data.schema[0].states == (0, 1)
+    assert data.rows[data.row_of][:, 0].tolist() == [1, 0] * 5
+
+
+@pytest.mark.parametrize("mark", [".", "?", "#NULL!", "#N/A", "--"])
+def test_marks_of_missing_cells_are_refused(tmp_path, mark):
+    text = PLAIN + f"{mark},1,0\n"
+    with pytest.raises(InputError, match="line 8, column 'a': expected a number or a word"):
+        _read(tmp_path, text)
+    path = tmp_path / "t.csv"
+    found = load_examples(path, rules=Rules.said({"na": [mark]}, OPTION))
+    assert found.data.n_with_missing == 1
+    assert _read(tmp_path, text, states=[f"a=0,1,{mark}"]).schema[0].arity == 3
+
+
+def test_columns_that_cannot_be_read_are_named_together(tmp_path):
+    rows = "".join(f"{k}.5,{k % 2},2026-01-{k + 1:02},{k * k}.25\n" for k in range(12))
+    with pytest.raises(InputError, match=r"2 more columns cannot be read: 'when', 'd'; --columns"):
+        _read(tmp_path, "x,y,when,d\n" + rows)
+    assert _read(tmp_path, "x,y,when,d\n" + rows, columns=["y"]).schema.names == ("y",)
+
+
+def test_column_of_weights(tmp_path):
+    text = "w,a,b\n2.5,1,0\n1,0,1\n0.5,1,0\n"
+    data = _read(tmp_path, text, weights="w")
+    assert data.schema.names == ("a", "b")
+    assert sorted(data.weight.tolist()) == [1.0, 3.0]
+    with pytest.raises(
+        InputError, match=r"line 2, column 'w': expected a positive weight, got '0'"
+    ):
+        _read(tmp_path, text.replace("2.5", "0"), weights="w")
+    frame = pd.DataFrame({"w": [2.0, 1.0], "a": ["x", "y"]})
+    assert mn.read_data(frame, weights="w").weight.tolist() == [2.0, 1.0]
+
+
+@pytest.mark.parametrize("separator", [",", ";", " ", "\t"])
+def test_baskets(tmp_path, separator):
+    text = "milk,jam\ntea\n\njam,milk,tea\n".replace(",", separator)
+    data = _read(tmp_path, text, baskets=True)
+    assert data.schema.names == ("jam", "milk", "tea")
+    assert data.rows[data.row_of].tolist() == [[1, 1, 0], [0, 0, 1], [0, 0, 0], [1, 1, 1]]
+    path = tmp_path / "fewer.csv"
+    path.write_text("tea\ntea\n")
+    again = load_dataset(path, rules=Rules.said({"baskets": True}, OPTION), schema=data.schema)
+    assert again.rows.tolist() == [[0, 0, 1]]
+
+
+def test_notes_on_what_may_not_be_meant(tmp_path, caplog):
+    _read(
+        tmp_path,
+        "id,q_a,q_b,says\n"
+        + "".join(f"{k // 2},{k % 2},{1 - k % 2},{'Yy'[k % 2]}es\n" for k in range(24)),
+    )
+    said = caplog.text
+    assert "'id' is a variable of 12 states; if it only numbers people, --leave-out id" in said
+    assert "the states 'Yes' and 'yes' of 'says' differ in capitals only" in said
+    assert "exactly one of the 2 columns that begin with 'q' is 1 in each row" in said
