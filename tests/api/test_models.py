@@ -53,7 +53,7 @@ def test_every_kind_answers(kind, tmp_path):
     found = model.query({"sleep": 1, "work": 0})
     assert found.index.tolist() == [(v, x) for v in ("mood", "sport", "music") for x in (0, 1)]
     np.testing.assert_allclose(found.groupby("variable").sum(), 1.0)
-    assert found.attrs["inference"] == "exact"
+    assert found.attrs["is_exact"]
     drawn = model.sample(3000, random_state=1)
     assert drawn.columns.tolist() == list(NAMES)
     assert drawn.equals(model.sample(3000, random_state=1, n_jobs=2))
@@ -79,7 +79,7 @@ def test_a_hidden_tree_answers(tmp_path):
     assert type(model) is mn.HiddenTree
     found = model.query({"sleep": 1, "work": 0})
     np.testing.assert_allclose(found, circuit.query({"sleep": 1, "work": 0}))
-    assert found.attrs["inference"] == "exact"
+    assert found.attrs["is_exact"]
     drawn = model.sample(3000, random_state=1)
     assert drawn.equals(model.sample(3000, random_state=1, n_jobs=2))
     np.testing.assert_allclose(drawn.mean(), model.query()[:, 1], atol=0.05)
@@ -137,7 +137,7 @@ def test_most_probable_values(kind):
 def test_a_network_of_modest_width_is_answered_exactly():
     network = grid_network(5)
     found = network.query({0: 1})
-    assert found.attrs["inference"] == "exact"
+    assert found.attrs["is_exact"]
     np.testing.assert_allclose(found, network.to_circuit().query({0: 1}))
     exact = mn.score(network, all_states(5).repeat(5, axis=1), "ll")
     again = network.to_circuit().score_samples(all_states(5).repeat(5, axis=1))

@@ -5,7 +5,7 @@ import pytest
 
 import mnlearn as mn
 from made_networks import dense_network
-from mnlearn.api import circuits
+from mnlearn.inference import forms
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.errors import InputError
 from oracles import all_states
@@ -83,14 +83,14 @@ def test_names_of_variables_and_what_is_refused():
 def test_a_large_network_is_compiled_once(monkeypatch):
     """Whatever is asked; `query` goes on as before, so that no answer depends on another."""
     calls = []
-    compiled = circuits.compile_network
+    compiled = forms.compile_network
 
-    def count(network):
+    def count(network, max_edges):
         calls.append(network)
-        return compiled(network)
+        return compiled(network, max_edges)
 
-    monkeypatch.setattr(circuits, "compile_network", count)
-    monkeypatch.setattr(circuits, "compile_small", lambda model: None)
+    monkeypatch.setattr(forms, "compile_network", count)
+    monkeypatch.setattr(forms, "SMALL", 0)
     model = mn.DTSL().fit(ROWS).model_
     first = model.probability({0: 1}, {1: 1})
     model.joint([0, 2])
@@ -103,15 +103,18 @@ def test_a_network_that_cannot_be_compiled_is_refused_once(tmp_path, monkeypatch
     save_model(dense_network(40), tmp_path / "dense.npz")
     dense = mn.load(tmp_path / "dense.npz")
     tried = []
-    compile_network = circuits.compile_network
-    monkeypatch.setattr(
-        circuits, "compile_network", lambda network: tried.append(1) or compile_network(network)
-    )
+    compiled = forms.compile_network
+
+    def count(network, max_edges):
+        tried.append(1)
+        return compiled(network, max_edges)
+
+    monkeypatch.setattr(forms, "compile_network", count)
     for ask in (
         lambda: dense.probability({0: 1}),
         lambda: dense.joint([0, 1]),
         lambda: dense.most_probable({0: 1}),
     ):
-        with pytest.raises(InputError, match='; query with inference="gibbs" or "bp" estimates'):
+        with pytest.raises(InputError, match="circuit: compiling takes more than"):
             ask()
     assert len(tried) == 1

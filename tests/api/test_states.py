@@ -64,7 +64,7 @@ def check(found, evidence, **tolerance):
 def test_a_query_is_a_sum_over_states(kind, evidence):
     model = MODELS[kind]
     found = model.query(evidence)
-    assert found.attrs["inference"] == "exact"
+    assert found.attrs["is_exact"]
     check(found, evidence, rtol=1e-9)
     for name in set(NAMES) - set(evidence):
         assert model.query(evidence, name).to_dict() == found[[name]].to_dict()
@@ -117,7 +117,7 @@ def test_the_most_probable_states(kind):
         best = ALL.loc[np.where(agrees(evidence), P, -1).argmax()].to_dict()
         found = model.most_probable(evidence)
         assert found.to_dict() == {v: x for v, x in best.items() if v not in evidence}
-        assert found.attrs["inference"] == "exact"
+        assert found.attrs["is_exact"]
     rows = pd.DataFrame({"sex": ["m", None]}, index=[7, 8])
     table = model.most_probable(rows)
     assert table.index.tolist() == [7, 8]

@@ -13,6 +13,7 @@ from mnlearn.data.incomplete import merge_incomplete
 from mnlearn.inference.annealing import Annealing
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.marginals import MAX_ENUMERATED, Marginals
+from mnlearn.inference.plan import has_exact_likelihood
 from mnlearn.inference.score import Score, check_groups, score_of
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import HARD_WEIGHT
@@ -22,7 +23,7 @@ from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring import answers, any_model
-from mnlearn.scoring.any_model import cll, cmll, has_exact_likelihood, ll, pll
+from mnlearn.scoring.any_model import cll, cmll, ll, pll
 from oracles import all_states
 
 EXACT = Inference("exact")

@@ -8,6 +8,7 @@ import oracles
 from made_random import random_data, random_dependency_network, random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.evidence import Evidence
+from mnlearn.inference.plan import MARGINALS, plan
 from mnlearn.inference.queries import answer
 from mnlearn.inference.query_groups import partitions
 from mnlearn.inference.sampling import sample_rows
@@ -130,7 +131,8 @@ def test_queries_of_a_person():
     unknown = NO_STATE
     values = [[unknown, 1, 0, unknown, 1, 1], [0, 1, 0, 1, 1, 1], [1, unknown, 0, 1, 1, 1]]
     evidence = Evidence(np.array(values, np.uint8), "row {}".format)
-    p = answer(network, evidence, EXACT, seed=0)
+    chosen = plan(network, MARGINALS, evidence.values == unknown)
+    p = answer(network, evidence, chosen, EXACT, seed=0).probability
     for x, found in zip(evidence.values, p, strict=True):
         query = np.flatnonzero(x == unknown)
         if len(query):

@@ -26,8 +26,10 @@ from mnlearn.api.user_warnings import warn_user
 from mnlearn.inference.circuits import exact
 from mnlearn.inference.circuits.compilation import MAX_EDGES, compile_network
 from mnlearn.inference.evidence import find_variable
+from mnlearn.inference.plan import SAMPLE, plan
 from mnlearn.inference.queries import known_columns
 from mnlearn.inference.sampling import sample_rows
+from mnlearn.inference.settings import SAMPLERS
 from mnlearn.learning.weights.arrangement import learn_weights
 from mnlearn.learning.weights.descent import Penalty
 from mnlearn.learning.weights.fit import MAX_ITERATIONS
@@ -61,14 +63,23 @@ def query(
 
 
 def sample(
-    model: Model, n_samples: int, random_state: Any, burn_in: int, n_jobs: int | None
+    model: Model,
+    n_samples: int,
+    inference: str,
+    random_state: Any,
+    burn_in: int,
+    n_jobs: int | None,
 ) -> Any:
     """Answer `Questions.sample`."""
     for name, value, low in (("n_samples", n_samples, 1), ("burn_in", burn_in, 0)):
         if not is_whole(value) or value < low:
             raise InputError(f"{name}: expected a whole number from {low}, got {value!r}.")
+    if inference not in SAMPLERS:
+        expected = ", ".join(SAMPLERS)
+        raise InputError(f"inference: expected one of {expected}, got {inference!r}.")
+    chosen = plan(model, SAMPLE, method=inference)
     seed, threads = to_seed(random_state, "sample"), to_threads(n_jobs)
-    rows = sample_rows(model, int(n_samples), int(burn_in), seed, threads=threads)
+    rows = sample_rows(model, int(n_samples), int(burn_in), seed, threads=threads, chosen=chosen)
     schema: Schema = model.schema
     if schema.is_named:
         return schema.decode(rows)

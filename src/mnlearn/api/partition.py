@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mnlearn.api.circuits import exact_model
 from mnlearn.api.settings import annealing_of, check_read, settings_of
 from mnlearn.inference.annealing import estimate_log_partition
 from mnlearn.inference.exact import log_partition
-from mnlearn.inference.settings import ANNEALED, PARTITION_METHODS
+from mnlearn.inference.plan import VALUE, plan
+from mnlearn.inference.settings import ANNEALED, EXACT, PARTITION_METHODS
 from mnlearn.inference.variational import bethe_log_partition, bound_log_partition
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream_seed
@@ -49,8 +49,9 @@ def partition_of(
         expected = ", ".join(PARTITION_METHODS)
         raise InputError(f"inference: expected one of {expected}, got {inference!r}.")
     check_read(inference, settings)
-    if inference == "exact" or model.is_exact or model.is_directed:
-        return Partition(log_partition(exact_model(model)))
+    chosen = plan(model, VALUE, method=EXACT if model.is_directed else inference)
+    if chosen.form is not None:
+        return Partition(log_partition(chosen.form))
     if inference == ANNEALED:
         annealing = annealing_of(settings)
         return Partition(

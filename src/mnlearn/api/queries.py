@@ -3,27 +3,24 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.api.circuits import exact_circuit, exact_model, small_circuit
 from mnlearn.api.inputs import refuse_mask
 from mnlearn.api.settings import SETTINGS_OF_QUERIES, check_read, settings_of
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.tables import describe_order
-from mnlearn.inference.circuits.exact import most_probable as most_probable_columns
 from mnlearn.inference.evidence import (
     Evidence,
     find_variables,
     read_mapping,
     read_rows,
 )
-from mnlearn.inference.exact import log_value
-from mnlearn.inference.queries import answer, choose, known_columns
+from mnlearn.inference.plan import MARGINALS, Plan, plan
+from mnlearn.inference.queries import Answer, answer, log_probabilities, modes
 from mnlearn.inference.sampling import describe_barriers
-from mnlearn.inference.settings import AUTO, METHODS, Inference
+from mnlearn.inference.settings import AUTO, EXACT, METHODS, Inference
 from mnlearn.inference.state_columns import state_probabilities, state_start
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.frames import as_frame, column_names, is_frame, states_table
@@ -34,8 +31,6 @@ if TYPE_CHECKING:
 
 # A joint table has so many rows at most.
 MAX_COMBINATIONS = 2**16
-# How the most probable states of models that were asked before are found.
-_MAXIMISED: "WeakKeyDictionary[Any, str]" = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -106,12 +101,13 @@ def query(model: Any, evidence: Any, variables: Any, how: Asked) -> Any:
     wanted = list(range(len(schema)))
     if question.form == "mapping":
         wanted = _wanted(schema, values[0], variables)
-    found, method = _probabilities(model, question.evidence, how)
+    found = _probabilities(model, question.evidence, how)
     if question.form == "array" and is_plain(schema):
-        return found
+        return found.probability
     import pandas as pd
 
-    p, start = state_probabilities(found, schema.start), state_start(schema.start)
+    p = state_probabilities(found.probability, schema.start)
+    start = state_start(schema.start)
     places = [np.arange(start[v], start[v + 1]) for v in wanted]
     place = np.concatenate([np.zeros(0, np.int64), *places])
     index = _state_index(schema, wanted)
@@ -120,7 +116,7 @@ def query(model: Any, evidence: Any, variables: Any, how: Asked) -> Any:
         made = pd.Series(p[0, place], index, name="probability")
     else:
         made = pd.DataFrame(p[:, place], question.index, index)
-    made.attrs["inference"] = method
+    made.attrs.update(found.plan.attrs)
     return made
 
 
@@ -154,36 +150,32 @@ def _listed(given: Any) -> list[Any]:
     return list(given) if several else [given]
 
 
-def choose_inference(model: Any, values: NDArray[np.uint8], how: Asked) -> tuple[Any, Inference]:
-    """Return the model that answers a query for what is not known, and by which inference."""
+def choose_way(model: Any, values: NDArray[np.uint8], how: Asked) -> tuple[Plan, Inference]:
+    """Return how a query for what is not known is answered, and the settings of its method."""
     method = how.inference
     if method not in (AUTO, *METHODS):
         known = ", ".join((AUTO, *METHODS))
         raise InputError(f"inference: expected one of {known}, got {method!r}.")
     given = [name for name, value in how.settings.items() if value is not None]
     check_read(method, [name for name in given if name in SETTINGS_OF_QUERIES], how.spell)
-    answering = model
-    if method == AUTO or model.is_exact:
-        answering, method = choose(model, values == NO_STATE, lambda: small_circuit(model))
-    return answering, settings_of(method, how.settings)
+    chosen = plan(model, MARGINALS, values == NO_STATE, method)
+    return chosen, settings_of(EXACT if chosen.is_exact else chosen.way, how.settings)
 
 
-def _probabilities(model: Any, evidence: Evidence, how: Asked) -> tuple[NDArray[np.float64], str]:
+def _probabilities(model: Any, evidence: Evidence, how: Asked) -> Answer:
     """Return P(column = 1 | evidence), and how it was computed."""
-    answering, inference = choose_inference(model, evidence.values, how)
-    barriers = describe_barriers(answering, inference.method)
+    chosen, inference = choose_way(model, evidence.values, how)
+    barriers = describe_barriers(model, inference.method)
     if barriers is not None:
         how.tell(barriers)
-    run: dict[str, Any] = {"seed": how.seed, "threads": how.threads}
-    run["compiled"] = lambda: small_circuit(model)
-    return answer(answering, evidence, inference, **run), inference.method
+    return answer(model, evidence, chosen, inference, seed=how.seed, threads=how.threads)
 
 
 def most_probable(model: Any, evidence: Any) -> Any:
     """Return the most probable states; see `Questions.most_probable`."""
     schema: Schema = model.schema
     question = question_of(model, evidence)
-    values, method = most_probable_values(model, question.evidence)
+    values, chosen = modes(model, question.evidence)
     if question.form == "array" and not schema.is_named:
         return states_array(schema, values)
     import pandas as pd
@@ -196,29 +188,8 @@ def most_probable(model: Any, evidence: Any) -> Any:
         made = pd.Series(states, index, dtype=None if states else object, name="state")
     else:
         made = states_table(schema.variables, values, question.index)
-    made.attrs["inference"] = method
+    made.attrs.update(chosen.attrs)
     return made
-
-
-def most_probable_values(model: Any, evidence: Evidence) -> tuple[NDArray[np.uint8], str]:
-    """Return the numbers of the most probable states given each row, and how they were found.
-
-    Raises
-    ------
-    InputError
-        A row has probability 0; the sentence begins with its name. See also `exact_circuit`.
-    """
-    circuit = exact_circuit(model)
-    if model not in _MAXIMISED:
-        # Where terms of a sum overlap, the largest term takes the place of their sum.
-        _MAXIMISED[model] = "exact" if circuit.is_deterministic() else "max-product"
-    known = known_columns(model.schema, evidence.values)
-    rows, log_values = most_probable_columns(circuit, known)
-    impossible = np.flatnonzero(np.isneginf(log_values))
-    if len(impossible):
-        raise InputError(f"{evidence.name_row(int(impossible[0]))}: has probability 0.")
-    schema: Schema = model.schema
-    return schema.values(rows), _MAXIMISED[model]
 
 
 def states_array(schema: Schema, values: NDArray[np.uint8]) -> NDArray[Any]:
@@ -277,8 +248,7 @@ def _conditional(
     model: Any, both: NDArray[np.uint8], known: NDArray[np.uint8]
 ) -> NDArray[np.float64]:
     """Return the probability of each row, given the one row of what is known."""
-    rows = known_columns(model.schema, np.concatenate([both, known[None]]))
-    *log_both, log_known = log_value(exact_model(model), rows)
+    *log_both, log_known = log_probabilities(model, np.concatenate([both, known[None]]))
     if np.isneginf(log_known):
         raise InputError("given: has probability 0.")
     return np.asarray(np.exp(np.array(log_both) - log_known))

@@ -109,12 +109,14 @@ def _use(
 def _ask(model: "Model", data: "Dataset") -> None:
     """Compute every score of a model that was kept in a file, and answer a query in every way."""
     from mnlearn.inference.evidence import read_mapping
+    from mnlearn.inference.plan import MARGINALS, plan
     from mnlearn.inference.queries import answer
     from mnlearn.inference.settings import METHODS, inference_of
     from mnlearn.models.io.formats import load_model, save_model
     from mnlearn.runtime.errors import InputError
     from mnlearn.runtime.random_streams import SEED
     from mnlearn.scoring import any_model
+    from mnlearn.variables.schema import NO_STATE
 
     with TemporaryDirectory() as folder:
         path = Path(folder, "model.npz")
@@ -130,7 +132,8 @@ def _ask(model: "Model", data: "Dataset") -> None:
         try:
             inference = inference_of(method, **sampled)
             any_model.cmll(model, data, groups, inference, seed=SEED)
-            answer(model, evidence, inference, seed=SEED)
+            chosen = plan(model, MARGINALS, evidence.values == NO_STATE, method)
+            answer(model, evidence, chosen, inference, seed=SEED)
         except InputError:
             # Not every kind of model takes every kind of inference.
             continue

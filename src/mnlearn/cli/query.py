@@ -16,7 +16,7 @@ from mnlearn.cli.options import (
     threads_option,
 )
 from mnlearn.cli.values import spell_option
-from mnlearn.inference.settings import AUTO, METHODS
+from mnlearn.inference.settings import AUTO, METHODS, SAMPLERS
 
 if TYPE_CHECKING:
     from mnlearn.api.queries import Asked, Question
@@ -95,7 +95,7 @@ def _answer(model: "Model", question: "Question", how: "Asked") -> str:
     from mnlearn.variables.schema import NO_STATE
 
     found = ask(model, question, None, how)
-    if how.inference == AUTO and found.attrs["inference"] != "exact":
+    if how.inference == AUTO and not found.attrs["is_exact"]:
         n = how.settings.get("samples", Inference.samples)
         how.tell(
             "an exact answer would take too long, so the probabilities are estimated from "
@@ -121,7 +121,7 @@ def _explain(model: "Model", question: "Question", how: "Asked") -> str:
     from mnlearn.api.queries import most_probable as ask
 
     found = ask(model, question)
-    if found.attrs["inference"] != "exact":
+    if not found.attrs["is_exact"]:
         how.tell(
             "hidden variables are maximised too, so other states may be more probable than these."
         )
@@ -134,21 +134,36 @@ def _explain(model: "Model", question: "Question", how: "Asked") -> str:
 @click.option("--rows", "n_rows", type=click.IntRange(min=1), required=True)
 @click.option("--out", type=FILE, required=True, help="Text file to write.")
 @click.option(
+    "--inference",
+    type=click.Choice(SAMPLERS),
+    default=AUTO,
+    show_default=True,
+    help="auto is exact where that is cheap, and else takes the ends of Gibbs chains.",
+)
+@click.option(
     "--burn-in",
     type=click.IntRange(min=0),
     default=1000,
     show_default=True,
-    help="Sweeps before a row is taken.",
+    help="Sweeps of a Gibbs chain before a row is taken.",
 )
 @seed_option
 @threads_option
 def sample(
-    *, model_path: Path, n_rows: int, out: Path, burn_in: int, seed: int, threads: int
+    *,
+    model_path: Path,
+    n_rows: int,
+    out: Path,
+    inference: str,
+    burn_in: int,
+    seed: int,
+    threads: int,
 ) -> None:
     """Draw examples in states: exactly, or the ends of Gibbs chains.
 
-    Markov networks of more than 20 variables and dependency networks need chains.
+    Wide Markov networks and dependency networks need chains.
     """
+    from mnlearn.inference.plan import SAMPLE, plan
     from mnlearn.inference.sampling import sample_rows
     from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.random_streams import stream_seed
@@ -156,5 +171,8 @@ def sample(
     check_text_form(out)
     check_outputs([out], model_path)
     model = load_model(model_path)
-    rows = sample_rows(model, n_rows, burn_in, stream_seed(seed, "sample"), threads=threads)
+    chosen = plan(model, SAMPLE, method=inference)
+    rows = sample_rows(
+        model, n_rows, burn_in, stream_seed(seed, "sample"), threads=threads, chosen=chosen
+    )
     save_rows(rows, model.schema, out)

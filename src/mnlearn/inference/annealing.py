@@ -6,6 +6,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from mnlearn.inference.plan import PILOT, plan
 from mnlearn.inference.sampling import rows_of_states, sample_rows
 from mnlearn.inference.state_columns import arity_of
 from mnlearn.inference.terms import Query, finite, query_of, terms_of
@@ -66,8 +67,10 @@ def estimate_log_partition(
     ----------
     Neal, "Annealed importance sampling", Statistics and Computing 11 (2001).
     """
+    chosen = plan(network, PILOT)
+    pilot_seed = stream_seed(seed, "pilot")
     pilot = sample_rows(
-        network, _PILOT_CHAINS, _PILOT_SWEEPS, stream_seed(seed, "pilot"), threads=threads
+        network, _PILOT_CHAINS, _PILOT_SWEEPS, pilot_seed, threads=threads, chosen=chosen
     )
     asked = query_of(terms_of(network), np.arange(network.n_vars))
     rng = np.random.default_rng(stream_seed(seed, "start"))

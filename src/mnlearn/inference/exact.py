@@ -1,6 +1,7 @@
 """Exact inference in models that sum variables out: circuits, and trees of hidden variables."""
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +19,22 @@ ExactForm = ArithmeticCircuit | HiddenTree
 _MODULES: dict[type, Any] = {HiddenTree: hidden_trees, ArithmeticCircuit: circuits}
 
 
+# The circuits of trees that were asked before.
+_CIRCUITS: "WeakKeyDictionary[Any, ArithmeticCircuit]" = WeakKeyDictionary()
+
+
 def exact_form(model: Model) -> ExactForm:
     """Return what answers for a model that `is_exact`: a hidden tree itself, else a circuit."""
-    form: ExactForm = model if type(model) in _MODULES else model.to_circuit()  # type: ignore[assignment]
-    return form
+    return model if isinstance(model, HiddenTree) else exact_circuit(model)
+
+
+def exact_circuit(model: Model) -> ArithmeticCircuit:
+    """Return the circuit of a model that `is_exact`."""
+    if isinstance(model, ArithmeticCircuit):
+        return model
+    if model not in _CIRCUITS:
+        _CIRCUITS[model] = model.to_circuit()
+    return _CIRCUITS[model]
 
 
 def log_value(model: ExactForm, rows: Rows, threads: int = 1) -> Values:

@@ -1,34 +1,43 @@
-"""Queries of a person, answered by conditional probabilities of states."""
+"""Answers to questions about a model, in numbers of states, by the way that `plan` chooses."""
 
-from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.inference.circuits.compilation import compile_network
-from mnlearn.inference.circuits.exact import UNKNOWN, log_value
+from mnlearn.inference.circuits.exact import UNKNOWN
+from mnlearn.inference.circuits.exact import most_probable as most_probable_columns
 from mnlearn.inference.evidence import Evidence
-from mnlearn.inference.exact import exact_form, marginals
+from mnlearn.inference.exact import log_value, marginals
+from mnlearn.inference.forms import small_circuit
 from mnlearn.inference.marginals import conditional_marginals
+from mnlearn.inference.plan import MODE, VALUE, Plan, excludes_states, plan
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.elimination import min_fill_order
-from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import NO_STATE, Schema
 
-# The states of at most so many binary variables that are not known are enumerated, and at most so
-# many states for all rows together.
-_ENUMERATED = 12
-_STATES = 2**22
-# Networks of up to so many literals are compiled, if the circuit has up to so many edges. Both take
-# about a second.
-_LITERALS = 50_000
-# Nor is a network compiled whose tables would have more entries than this in variable elimination.
-_LOG2_ENTRIES = 20
-_EDGES = 200_000
+
+def known_values(schema: Schema, rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return the numbers of the states of rows of columns, NO_STATE where a row has UNKNOWN."""
+    values = schema.values(rows)
+    wide = np.flatnonzero(schema.arity > 1)
+    unknown = rows[:, schema.start[:-1][wide]] == UNKNOWN
+    values[:, wide] = np.where(unknown, NO_STATE, values[:, wide])
+    return values
+
+
+class Answer(NamedTuple):
+    """Probabilities, and how they were found.
+
+    probability : float64, shape (n_rows, n_columns), P(column = 1 | evidence). Columns of the
+        evidence keep their 0 or 1.
+    """
+
+    probability: NDArray[np.float64]
+    plan: Plan
 
 
 def columns_of(
@@ -48,77 +57,16 @@ def known_columns(schema: Schema, values: NDArray[np.uint8]) -> NDArray[np.uint8
     return np.where(unknown, UNKNOWN, rows).astype(np.uint8)
 
 
-def choose(
-    model: Model, unknown: NDArray[np.bool_], compiled: Callable[[], ArithmeticCircuit | None]
-) -> tuple[Model, str]:
-    """Return the model that answers a query, and the method of inference: "exact" or "gibbs".
-
-    Parameters
-    ----------
-    model : Model
-        The model that is asked.
-    unknown : ndarray of bool, shape (n_rows, n_vars)
-        The variables that each row asks for.
-    compiled : callable
-        Returns the circuit of the model, or None; see `compile_small`.
-    """
-    if model.is_exact:
-        return model, "exact"
-    schema: Schema = model.schema
-    most = float((unknown @ np.log2(schema.arity)).max(initial=0))
-    few = most <= _ENUMERATED and len(unknown) * 2**most <= _STATES
-    # Enumeration answers evidence of probability 0 too; a circuit refuses it.
-    if few and not excludes_states(model):
-        return model, "exact"
-    circuit = compiled()
-    if circuit is None:
-        return model, "exact" if few else "gibbs"
-    return circuit, "exact"
-
-
-def excludes_states(model: Model) -> bool:
-    """Tell whether a network may give states probability 0, by infinite weights."""
-    if model.is_exact or not model.has_joint:
-        return False
-    return not bool(np.isfinite(model.to_markov_network().weight).all())
-
-
-def _log2_entries(network: MarkovNetwork) -> float:
-    """Return the logarithm of the number of entries of tables, beyond the limit a lower bound."""
-    features, schema = network.features, network.schema
-    scopes = [
-        {int(schema.variable_of[c]) for c, _ in features.literals(f)} for f in range(len(features))
-    ]
-    arity = schema.arity.tolist()
-    return min_fill_order(len(schema), map(sorted, scopes), _LOG2_ENTRIES, arity)[1]
-
-
-def compile_small(model: Model) -> ArithmeticCircuit | None:
-    """Return the circuit of a network; None if there is none, or it would be too large."""
-    if not model.has_joint:
-        return None
-    network: MarkovNetwork = model.to_markov_network()
-    if len(network.features.var) > _LITERALS or _log2_entries(network) > _LOG2_ENTRIES:
-        return None
-    try:
-        return compile_network(network, _EDGES)
-    except (InputError, RecursionError):
-        return None
-
-
 def answer(
     model: Model,
     evidence: Evidence,
+    chosen: Plan,
     inference: Inference,
     *,
     seed: int,
     threads: int = 1,
-    compiled: Callable[[], ArithmeticCircuit | None] | None = None,
-) -> NDArray[np.float64]:
-    """Return P(column = 1 | evidence) of each indicator column, shape (n_rows, n_columns).
-
-    Rows that ask for the same variables are answered together. The answers of circuits and trees
-    are exact. Columns of the evidence keep their 0 or 1.
+) -> Answer:
+    """Return the marginals of all columns given what is known in each row.
 
     Parameters
     ----------
@@ -126,31 +74,61 @@ def answer(
         Any kind of model.
     evidence : Evidence
         What is known in each row.
+    chosen : Plan
+        How it is answered.
     inference : Inference
-        Used for models that are neither circuits nor trees.
+        The method and its settings, if a plan has no form of its own.
     seed : int
         See `inference.marginals.conditional_marginals`.
     threads : int
         Number of threads; the result does not depend on it.
-    compiled : callable, optional
-        Returns the circuit of a network if that is small; default: `compile_small`.
 
     Raises
     ------
     InputError
-        The evidence of a row has probability 0. That is seen in circuits, trees, and networks with
-        a small circuit.
+        The evidence of a row has probability 0. Sampling does not see that in a wide network.
     """
     rows, asked = columns_of(model.schema, evidence.values)
     known = np.where(asked, UNKNOWN, rows).astype(np.uint8)
-    if model.is_exact:
-        found = marginals(exact_form(model), known, threads)
+    if chosen.form is not None:
+        found = marginals(chosen.form, known, threads)
         _refuse_impossible(np.isnan(found.sum(axis=1)), evidence)
-        return np.where(asked, found, rows)
-    circuit = _circuit_of_possible(model, compiled)
+        return Answer(np.where(asked, found, rows), chosen)
+    circuit = small_circuit(model) if excludes_states(model) else None
     if circuit is not None:
         _refuse_impossible(np.isneginf(log_value(circuit, known)), evidence)
-    return _network_marginals(model, rows, asked, inference, seed, threads)
+    return Answer(_network_marginals(model, rows, asked, inference, seed, threads), chosen)
+
+
+def log_probabilities(
+    model: Model, values: NDArray[np.uint8], threads: int = 1
+) -> NDArray[np.float64]:
+    """Return the log-probability of what is known in each row, up to log Z, which all rows share.
+
+    values : uint8, shape (n_rows, n_vars), see `Evidence`.
+    """
+    chosen = plan(model, VALUE, values == NO_STATE)
+    assert chosen.form is not None
+    return log_value(chosen.form, known_columns(model.schema, values), threads)
+
+
+def modes(model: Model, evidence: Evidence) -> tuple[NDArray[np.uint8], Plan]:
+    """Return the numbers of the most probable states given each row, and how they were found.
+
+    Raises
+    ------
+    InputError
+        A row has probability 0; the sentence begins with its name.
+    """
+    chosen = plan(model, MODE, evidence.values == NO_STATE)
+    known = known_columns(model.schema, evidence.values)
+    assert isinstance(chosen.form, ArithmeticCircuit)
+    rows, log_values = most_probable_columns(chosen.form, known)
+    impossible = np.flatnonzero(np.isneginf(log_values))
+    if len(impossible):
+        raise InputError(f"{evidence.name_row(int(impossible[0]))}: has probability 0.")
+    schema: Schema = model.schema
+    return schema.values(rows), chosen
 
 
 def _network_marginals(
@@ -175,15 +153,6 @@ def _network_marginals(
         )
         out[np.ix_(members, found.columns)] = found.probability[found.row_of]
     return out
-
-
-def _circuit_of_possible(
-    model: Model, compiled: Callable[[], ArithmeticCircuit | None] | None
-) -> ArithmeticCircuit | None:
-    """Return a circuit that tells which evidence is possible, if some is not and it is small."""
-    if not excludes_states(model):
-        return None
-    return compile_small(model) if compiled is None else compiled()
 
 
 def _refuse_impossible(impossible: NDArray[np.bool_], evidence: Evidence) -> None:

@@ -3,9 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.inference.exact import draw, exact_form
-from mnlearn.inference.marginals import MAX_ENUMERATED, conditional_log_likelihood
-from mnlearn.inference.state_columns import arity_of, log2_joint_states
+from mnlearn.inference.exact import draw
+from mnlearn.inference.marginals import conditional_log_likelihood
+from mnlearn.inference.plan import ENUMERATION, OWN, SAMPLE, Plan, plan
+from mnlearn.inference.state_columns import arity_of
 from mnlearn.inference.terms import Query, query_of, terms_of
 from mnlearn.kernels.sampling.blocks import advance_block_states
 from mnlearn.kernels.sampling.gibbs import advance_states
@@ -84,14 +85,18 @@ def rows_of_states(states: NDArray, start: NDArray[np.int64]) -> NDArray[np.uint
 
 
 def sample_rows(
-    model: Model, n_rows: int, burn_in: int, seed: int, *, threads: int = 1
+    model: Model,
+    n_rows: int,
+    burn_in: int,
+    seed: int,
+    *,
+    threads: int = 1,
+    chosen: Plan | None = None,
 ) -> NDArray[np.uint8]:
     """Return independent examples.
 
-    Circuits, trees, Bayesian networks and Markov networks of up to 2^20 joint states are sampled
-    exactly. For larger Markov networks and for dependency networks each example is the end of its
-    own Gibbs chain, which starts at a random state. A dependency network has no other distribution
-    than that of its chain.
+    Where no exact way is cheap, each example is the end of its own Gibbs chain, which starts at a
+    random state. A dependency network has no other distribution than that of its chain.
 
     Parameters
     ----------
@@ -105,18 +110,22 @@ def sample_rows(
         The result depends on it and not on the number of threads.
     threads : int
         Number of threads.
+    chosen : Plan, optional
+        How they are drawn; default: exactly where that is cheap.
 
     Returns
     -------
     ndarray of uint8, shape (n_rows, n_columns)
     """
-    if model.is_exact:
-        return draw(exact_form(model), n_rows, seed, threads)
-    if isinstance(model, BayesianNetwork):
+    chosen = plan(model, SAMPLE) if chosen is None else chosen
+    if chosen.form is not None:
+        return draw(chosen.form, n_rows, seed, threads)
+    if chosen.way == OWN:
+        assert isinstance(model, BayesianNetwork)
         return model.draw(n_rows, seed, threads)
     terms = terms_of(model)
     every = np.arange(model.n_vars)
-    if model.has_joint and is_enumerable(model):
+    if chosen.way == ENUMERATION:
         rows = _all_rows(model.schema.start)
         log_p = conditional_log_likelihood(terms, rows, every, threads)
         p = np.exp(log_p)
@@ -125,11 +134,6 @@ def sample_rows(
     rows = np.zeros((n_rows, model.n_columns), np.uint8)
     asked = query_of(terms, every)
     return _run_chains(asked, rows, burn_in, seed, from_random=True, threads=threads)
-
-
-def is_enumerable(model: Model) -> bool:
-    """Tell whether a model has so few joint states that they are enumerated."""
-    return log2_joint_states(model.schema.start) <= MAX_ENUMERATED
 
 
 def _all_rows(start: NDArray[np.int64]) -> NDArray[np.uint8]:

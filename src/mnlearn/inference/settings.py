@@ -7,12 +7,15 @@ from mnlearn.runtime.errors import InputError
 
 # For queries: exact where that takes about a second at most, and Gibbs sampling elsewhere.
 AUTO = "auto"
+EXACT = "exact"
 ITERATIVE = ("bp", "meanfield")
 METHODS = ("gibbs", "exact", "mcsat", "bp", "meanfield")
 # Annealed importance sampling estimates partition functions only.
 ANNEALED = "ais"
 # The methods that give the partition function of a network, the usual one first.
 PARTITION_METHODS = ("exact", *ITERATIVE, ANNEALED)
+# How examples are drawn.
+SAMPLERS = (AUTO, EXACT, "gibbs")
 SCHEDULES = ("sequential", "parallel")
 # Samples that are not counted and that are; those of MC-SAT are the DTSL paper's.
 _SAMPLES = {"mcsat": (1000, 10000)}

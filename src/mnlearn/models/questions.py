@@ -188,20 +188,23 @@ class Questions:
         self,
         n_samples: int = 1,
         *,
+        inference: str = "auto",
         random_state: Any = SEED,
         burn_in: int = 1000,
         n_jobs: int | None = None,
     ) -> Any:
         """Draw independent examples.
 
-        Circuits, trees, Bayesian networks and Markov networks of up to 20 variables are sampled
-        exactly. For larger Markov networks and for dependency networks each example is the end of
+        Circuits, trees, Bayesian networks, and Markov networks that are not too wide are sampled
+        exactly. For wide Markov networks and for dependency networks each example is the end of
         its own Gibbs chain.
 
         Parameters
         ----------
         n_samples : int
             Number of examples.
+        inference : {"auto", "exact", "gibbs"}
+            "exact" refuses a network that is too wide; "gibbs" runs chains in any network.
         random_state : int, generator or None
             Seed, by default that of the command line (20): a second call draws the same examples.
             None draws others each time.
@@ -221,7 +224,7 @@ class Questions:
         InputError
             An argument is not as expected.
         """
-        return answers().sample(self, n_samples, random_state, burn_in, n_jobs)
+        return answers().sample(self, n_samples, inference, random_state, burn_in, n_jobs)
 
     def score(self, X: Any, metric: str | None = None, **settings: Any) -> float:
         """Return the mean score of examples in nats; see `mnlearn.score` for the arguments.

@@ -10,9 +10,10 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.inference.circuits.evaluation import UNKNOWN
 from mnlearn.inference.exact import ExactForm, conditionals
 from mnlearn.inference.marginals import Marginals, conditional_marginals
+from mnlearn.inference.plan import MARGINALS, plan
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.state_columns import of_values, state_probabilities
-from mnlearn.inference.terms import terms_of
+from mnlearn.inference.terms import Terms, terms_of
 from mnlearn.models.model import Model
 from mnlearn.variables.schema import Schema
 
@@ -41,32 +42,21 @@ class Answer(NamedTuple):
 Answerer = Callable[[Dataset, NDArray[np.int64]], Answer]
 
 
-def answer_exactly(form: ExactForm, threads: int) -> Answerer:
-    """Return what answers for a circuit or a tree of hidden variables."""
+def answerer(model: Model, inference: Inference, seed: int, threads: int) -> Answerer:
+    """Return what answers for a model, by the way that is planned for each query."""
+    terms: list[Terms] = []
 
     def answer(data: Dataset, query: NDArray[np.int64]) -> Answer:
-        schema = data.schema
-        evidence, p = conditionals(form, without(data.rows, query, schema), threads)
-        columns = np.array([c for v in query.tolist() for c in schema.columns(v)], np.int64)
-        start = np.concatenate([[0], np.cumsum(np.diff(schema.start)[query])])
-        by_state = state_probabilities(p[:, columns, 1], start, p[:, columns, 0])
-        own = of_values(by_state, schema.values(data.rows)[:, query], start, otherwise=0.0)
-        with np.errstate(divide="ignore"):
-            log_own = np.log(own)
-        log_own[np.isneginf(evidence)] = -np.inf
-        return Answer(query, log_own)
-
-    return answer
-
-
-def answer_for_network(model: Model, inference: Inference, seed: int, threads: int) -> Answerer:
-    """Return what answers for a network."""
-    terms = terms_of(model)
-
-    def answer(data: Dataset, query: NDArray[np.int64]) -> Answer:
+        unknown = np.isin(np.arange(data.n_vars), query)
+        every = np.broadcast_to(unknown, (data.n_rows, data.n_vars))
+        form = plan(model, MARGINALS, every, inference.method).form
+        if form is not None:
+            return _answer_exactly(form, data, query, threads)
         query = np.sort(query)
+        if not terms:
+            terms.append(terms_of(model))
         found = conditional_marginals(
-            terms, data.rows, query, inference, seed=seed, threads=threads
+            terms[0], data.rows, query, inference, seed=seed, threads=threads
         )
         log_own = found.log_own(data.schema.values(data.rows)[:, query])
         if found.approximation is not None:
@@ -74,6 +64,21 @@ def answer_for_network(model: Model, inference: Inference, seed: int, threads: i
         return Answer(query, log_own, sampled=None if found.batches is None else found)
 
     return answer
+
+
+def _answer_exactly(
+    form: ExactForm, data: Dataset, query: NDArray[np.int64], threads: int
+) -> Answer:
+    schema = data.schema
+    evidence, p = conditionals(form, without(data.rows, query, schema), threads)
+    columns = np.array([c for v in query.tolist() for c in schema.columns(v)], np.int64)
+    start = np.concatenate([[0], np.cumsum(np.diff(schema.start)[query])])
+    by_state = state_probabilities(p[:, columns, 1], start, p[:, columns, 0])
+    own = of_values(by_state, schema.values(data.rows)[:, query], start, otherwise=0.0)
+    with np.errstate(divide="ignore"):
+        log_own = np.log(own)
+    log_own[np.isneginf(evidence)] = -np.inf
+    return Answer(query, log_own)
 
 
 def sampling_variance(marginals: Marginals, data: Dataset) -> float:

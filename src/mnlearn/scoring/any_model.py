@@ -13,15 +13,16 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.incomplete import IncompleteData
 from mnlearn.inference.annealing import Annealing, estimate_log_partition
-from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.circuits.exact import conditional_scores, flip_log_odds
 from mnlearn.inference.conditionals import conditional_log_odds, log_own_conditionals
-from mnlearn.inference.exact import exact_form, log_partition, log_value
+from mnlearn.inference.exact import ExactForm, log_partition, log_value
 from mnlearn.inference.hidden_trees import log_conditionals
 from mnlearn.inference.marginals import conditional_log_likelihood
-from mnlearn.inference.sampling import is_enumerable, rows_of_states
+from mnlearn.inference.plan import CONDITIONAL, LIKELIHOOD, OWN, VALUE, plan
+from mnlearn.inference.queries import known_values
+from mnlearn.inference.sampling import rows_of_states
 from mnlearn.inference.score import Groups, Score, check_groups, check_variables, score_of
-from mnlearn.inference.settings import Inference
+from mnlearn.inference.settings import ANNEALED, Inference
 from mnlearn.inference.state_columns import of_values
 from mnlearn.inference.terms import finite, terms_of
 from mnlearn.inference.variational import bethe_log_partition, bound_log_partition
@@ -32,12 +33,8 @@ from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
-from mnlearn.scoring.answers import (
-    answer_exactly,
-    answer_for_network,
-    sampling_variance,
-    without,
-)
+from mnlearn.scoring.answers import answerer, sampling_variance, without
+from mnlearn.variables.schema import NO_STATE
 
 # Number of rows that are evaluated together, which bounds the memory.
 _ROWS = 1000
@@ -165,13 +162,10 @@ def cmll(
     """
     check_variables(model, data)
     check_groups(groups, data.n_vars)
-    if model.is_exact:
-        answer = answer_exactly(exact_form(model), threads)
-    else:
-        answer = answer_for_network(model, inference, seed, threads)
     per_row = np.zeros(data.n_rows)
     variance = 0.0
     converged: list[float] = []
+    answer = answerer(model, inference, seed, threads)
     for group in groups:
         found = answer(data, np.array(group, np.int64))
         per_row += found.log_own.sum(axis=1)
@@ -197,70 +191,65 @@ def cll(model: Model, data: Dataset, groups: Groups, threads: int = 1) -> Score:
     """
     check_variables(model, data)
     check_groups(groups, data.n_vars)
-    if not model.is_exact:
-        _refuse_without_joint(model, "cll")
-        per_row, terms = np.zeros(data.n_rows), terms_of(model)
-        for group in groups:
-            per_row += conditional_log_likelihood(terms, data.rows, np.array(group), threads)
-        return score_of(per_row, data)
-    form = exact_form(model)
-    own = log_value(form, data.rows, threads)
-    possible = np.isfinite(own)
-    per_row = np.where(possible, 0.0, -np.inf)
+    _refuse_without_joint(model, "cll")
+    per_row, own = np.zeros(data.n_rows), None
     for group in groups:
-        evidence = log_value(form, without(data.rows, np.array(group), data.schema), threads)
+        query = np.array(group, np.int64)
+        unknown = np.isin(np.arange(data.n_vars), query)
+        form = plan(model, CONDITIONAL, unknown[None]).form
+        if form is None:
+            terms = terms_of(model)
+            per_row += conditional_log_likelihood(terms, data.rows, query, threads)
+            continue
+        own = log_value(form, data.rows, threads) if own is None else own
+        evidence = log_value(form, without(data.rows, query, data.schema), threads)
+        possible = np.isfinite(own)
         per_row[possible] += own[possible] - evidence[possible]
+        per_row[~possible] = -np.inf
     return score_of(per_row, data)
 
 
-def has_exact_likelihood(model: Model) -> bool:
-    """Tell whether `ll` is exact and cheap for a model."""
-    return model.has_exact_likelihood or (model.has_joint and is_enumerable(model))
-
-
 def ll(model: Model, data: Dataset, threads: int = 1) -> Score:
-    """Return the exact log-likelihood: of a circuit, from CPDs, or by enumeration of 2^20 states.
-
-    Markov networks of more joint states are compiled into a circuit.
+    """Return the exact log-likelihood.
 
     Raises
     ------
     InputError
-        The model has no joint distribution, or its circuit would be too large.
+        The model has no joint distribution, or no exact way is feasible.
     """
     check_variables(model, data)
-    if model.has_own_likelihood:
-        return score_of(model.log_likelihood(data.rows, threads), data)
     _refuse_without_joint(model, "ll")
-    if not model.is_exact and is_enumerable(model):
-        every = np.arange(data.n_vars)
-        per_row = conditional_log_likelihood(terms_of(model), data.rows, every, threads)
-        return score_of(per_row, data)
-    return _circuit_ll(model, data, threads)
+    chosen = plan(model, LIKELIHOOD)
+    if chosen.form is not None:
+        return _exact_ll(chosen.form, data, threads)
+    if chosen.way == OWN:
+        return score_of(model.log_likelihood(data.rows, threads), data)
+    every = np.arange(data.n_vars)
+    per_row = conditional_log_likelihood(terms_of(model), data.rows, every, threads)
+    return score_of(per_row, data)
 
 
-def _circuit_ll(model: Model, data: Any, threads: int) -> Score:
-    """Return the log-likelihood of what is known in each row; networks are compiled."""
-    form = exact_form(model) if model.is_exact else compile_network(model)
+def _exact_ll(form: ExactForm, data: Any, threads: int) -> Score:
+    """Return the log-likelihood of what is known in each row."""
     return score_of(log_value(form, data.rows, threads) - log_partition(form), data)
 
 
 def marginal_ll(model: Model, data: IncompleteData, threads: int = 1) -> Score:
-    """Return the exact log-likelihood of the known cells: a circuit sums the missing ones out.
-
-    Networks are compiled into a circuit.
+    """Return the exact log-likelihood of the known cells: the missing ones are summed out.
 
     Raises
     ------
     InputError
-        The model has no joint distribution, or its circuit would be too large.
+        The model has no joint distribution, or no exact way is feasible.
     """
     if not model.has_joint:
         raise InputError("ll: a dependency network has no joint distribution to sum out of.")
-    # Circuits take rows with unknown values as they take those of a dataset.
+    # Exact forms take rows with unknown values as they take those of a dataset.
     evidence: Any = data
     check_variables(model, evidence)
-    return _circuit_ll(model, evidence, threads)
+    form = plan(model, VALUE, known_values(model.schema, data.rows) == NO_STATE).form
+    assert form is not None
+    return _exact_ll(form, evidence, threads)
 
 
 def annealed_ll(
@@ -285,7 +274,7 @@ def annealed_ll(
         Number of threads.
     """
     check_variables(model, data)
-    if model.has_exact_likelihood:
+    if plan(model, LIKELIHOOD, method=ANNEALED).is_exact:
         return ll(model, data, threads)
     _refuse_without_joint(model, "ll")
     network: MarkovNetwork = model.to_markov_network()
@@ -314,7 +303,7 @@ def approximate_ll(model: Model, data: Dataset, inference: Inference) -> Score:
     Gogate, Webb & Domingos, "Learning efficient Markov networks", NIPS 2010, Section 5.
     """
     check_variables(model, data)
-    if model.has_exact_likelihood:
+    if plan(model, LIKELIHOOD, method=inference.method).is_exact:
         return ll(model, data)
     _refuse_without_joint(model, "ll")
     network: MarkovNetwork = model.to_markov_network()

@@ -129,7 +129,7 @@ def _marginal_ll(model: "Model", data: Any, threads: int) -> "Score":
 
 
 def _has_exact_likelihood(model: "Model") -> bool:
-    from mnlearn.scoring.any_model import has_exact_likelihood
+    from mnlearn.inference.plan import has_exact_likelihood
 
     return has_exact_likelihood(model)
 
