@@ -91,38 +91,30 @@ def read_data(
 ) -> Any:
     """Read examples from a file or a table, of words, whole numbers, booleans or categories.
 
-    A column that numbers the rows is left out, as a warning or the logger "mnlearn" says.
-
     Parameters
     ----------
     source : path-like, DataFrame, array-like or sparse matrix
         A file: text (also `.gz`, `.xz` or `.bz2`), `.npz`, `.parquet`, `.feather`, `.sav`, `.dta`
         or `.xlsx`; or a table of pandas, Polars or Arrow, or a matrix.
     states : mapping of str to sequence, or path-like, optional
-        All states of columns, in their order: {"sex": ["f", "m"]}; or a `.schema` file of Libra for
-        columns without names.
+        All states of columns, in order: {"sex": ["f", "m"]}; or a `.schema` file of Libra.
     cut : mapping of str to sequence of float or "median", optional
-        Where numbers are cut into intervals: {"age": [30, 50]}. What has no column, such as
-        `cut="median"` or `cut=4`, cuts all columns of more than two numbers.
-    columns : str or sequence of str
-        The columns that are variables; default: all that do not number the rows.
-    leave_out, keep : str or sequence of str
-        Columns that are no variables, and columns that are, though they look like row numbers.
+        Where numbers are cut: {"age": [30, 50]}; one cut for all columns of more than two numbers.
+    columns, leave_out, keep : str or sequence of str
+        The columns that are variables; or those that are none; or those that are, though they
+        look like row numbers.
     na : str or sequence of str
         Texts of missing cells, beside empty cells, NA and NaN.
     empty : str or int, optional
         What a missing cell means, such as 0 where only ticks were written.
-    weights : str, optional
-        The column of the weights of rows.
-    baskets : bool
-        Whether each line of a text file lists the items that a row has.
+    weights, baskets : str and bool, optional
+        The column of the weights of rows; and whether each line of a text lists a row's items.
     model : Model or estimator, optional
         Says the variables and their states.
     missing : {"drop", "impute", "keep"}, optional
         Rows with missing cells are dropped, filled in, or kept for `as_frame`; default: refused.
     as_frame : bool
-        Whether a DataFrame is returned, as scikit-learn's `cross_val_score` needs it: its columns
-        know also the states that a part of the rows lacks.
+        Whether a DataFrame is returned, whose columns know also states that some rows lack.
     random_state : int or generator
         Seed of the cells that are filled in.
 
@@ -135,9 +127,21 @@ def read_data(
     InputError
         The message names the line or column, and the argument that decides how it is read.
     """
-    _check_treatment(missing, as_frame)
     said = {"states": states, "cut": cut, "columns": columns, "leave_out": leave_out}
     said |= {"keep": keep, "na": na, "empty": empty, "weights": weights, "baskets": baskets}
+    return _read_data(source, said, model, missing, as_frame, random_state)
+
+
+def _read_data(
+    source: Any,
+    said: Mapping[str, Any],
+    model: Any,
+    missing: str | None,
+    as_frame: bool,
+    random_state: Any,
+) -> Any:
+    """Return what `read_data` returns; `said` are the arguments of `Rules.said`."""
+    _check_treatment(missing, as_frame)
     schema = None if model is None else model_of(model).schema
     cells, index, place = _read_cells(source, Rules.said(said, ARGUMENT), schema, missing is None)
     data: Dataset | IncompleteData = cells

@@ -48,11 +48,11 @@ class Lines(NamedTuple):
         return csv.reader(ended, delimiter=self.separator, skipinitialspace=skips, strict=True)
 
 
-def tidy_lines(texts: Sequence[str], where: str) -> Lines:
+def tidy_lines(texts: Sequence[str], where: str, what: str = "examples") -> Lines:
     """Return the lines of the table in a file.
 
     The line `sep=;` of a spreadsheet says what separates cells. Comments before and after the table
-    and empty lines at its end are left out.
+    and empty lines at its end are left out. `what` names what the lines are.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def tidy_lines(texts: Sequence[str], where: str) -> Lines:
         texts[-1] = texts[-1].rstrip(_END_OF_FILE)
     texts = texts[: max((k for k, text in enumerate(texts) if text.strip()), default=-1) + 1]
     if not texts:
-        raise InputError(f"{where}: holds no examples.")
+        raise InputError(f"{where}: holds no {what}.")
     _refuse_other_forms(texts, where)
     said = _SEPARATOR_LINE.fullmatch(texts[0].strip())
     first = 2 if said and len(texts) > 1 else 1

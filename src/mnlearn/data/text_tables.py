@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -113,20 +113,11 @@ def _cells_of(lines: Lines, where: str) -> _Cells:
     InputError
         A line is empty, too long or too short, or no CSV; the sentence names the first one.
     """
-    reader = lines.reader()
     rows: list[list[str]] = []
     begins: list[int] = []
     width: set[int] = set()
     has_names = False
-    while True:
-        begin = lines.first + reader.line_num
-        try:
-            row = next(reader, None)
-        except csv.Error as error:
-            raise InputError(f"{where}, line {begin}: is not CSV: {error}.") from error
-        if row is None:
-            break
-        row = [cell.strip() for cell in row] or [""]
+    for begin, row in rows_of(lines, where):
         if len(row) < 2 and not row[0] and max(width, default=1) > 1:
             # A row of one column may be a missing cell.
             fault = "is empty; expected one example a line."
@@ -144,6 +135,26 @@ def _cells_of(lines: Lines, where: str) -> _Cells:
     if not has_names:
         return _Cells(None, rows, begins)
     return _Cells(rows[0], rows[1:], begins[1:])
+
+
+def rows_of(lines: Lines, where: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line of each row and its cells, at least one.
+
+    Raises
+    ------
+    InputError
+        A line is no CSV.
+    """
+    reader = lines.reader()
+    while True:
+        begin = lines.first + reader.line_num
+        try:
+            row = next(reader, None)
+        except csv.Error as error:
+            raise InputError(f"{where}, line {begin}: is not CSV: {error}.") from error
+        if row is None:
+            return
+        yield begin, [cell.strip() for cell in row] or [""]
 
 
 def _refuse_ragged(row: list[str], width: int, lines: Lines, where: str) -> None:

@@ -1,11 +1,11 @@
 """The groups of the items of a questionnaire, and their colours."""
 
-import csv
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mnlearn.data.text_lines import separator_of
+from mnlearn.data.text_lines import tidy_lines
+from mnlearn.data.text_tables import rows_of
 from mnlearn.learning.ising.estimate import ItemGroups
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, split_lines
@@ -65,19 +65,19 @@ def colour_groups(group: Sequence[str], colour_of: Mapping[str, str] | None = No
 
 def _read_rows(path: Path) -> Iterator[tuple[str, str, str, str]]:
     """Yield the place of each row for messages, its item, its group, and its colour or ""."""
-    lines = list(split_lines(read_text(path)))
-    reader = csv.reader(lines, delimiter=separator_of(lines))
-    try:
-        rows = [[value.strip() for value in row] for row in reader]
-    except csv.Error as error:
-        raise InputError(f"{path}, line {reader.line_num}: is not CSV: {error}.") from error
+    rows = list(rows_of(tidy_lines(split_lines(read_text(path)), str(path), "groups"), str(path)))
     spelled = {"color": "colour"}
-    header = [spelled.get(name.lower(), name.lower()) for name in rows[0]] if rows else []
-    if sorted(header) not in (["group", "item"], ["colour", "group", "item"]):
-        raise InputError(f"{path}, line 1: expected the columns item, group and perhaps colour.")
-    for number, row in enumerate(rows[1:], start=2):
+    header = [spelled.get(name.lower(), name.lower()) for name in rows[0][1]]
+    named = sorted(name for name in header if name)
+    if named not in (["group", "item"], ["colour", "group", "item"]):
+        expected = "expected the columns item, group and perhaps colour."
+        raise InputError(f"{path}, line {rows[0][0]}: {expected}")
+    # Rows may have names, whose column R's write.table does not name.
+    if len(rows) > 1 and len(rows[1][1]) == len(header) + 1:
+        header = ["", *header]
+    for number, row in rows[1:]:
         where = f"{path}, line {number}"
-        if not row:
+        if not any(row):
             continue
         if len(row) != len(header):
             raise InputError(f"{where}: expected {len(header)} values, got {len(row)}.")

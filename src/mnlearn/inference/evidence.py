@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.tables import describe_order
-from mnlearn.data.text_lines import separator_of
+from mnlearn.data.text_lines import tidy_lines
+from mnlearn.data.text_tables import rows_of
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, split_lines
 from mnlearn.variables.frames import as_frame, column_names, is_frame
@@ -175,34 +176,37 @@ def read_evidence(path: Path, schema: Schema) -> tuple[Evidence, str | None]:
         A line has too few or too many cells, or a cell is no state; or the first line names a
         variable twice, or one that the model does not have.
     """
-    lines = split_lines(read_text(path).rstrip(" \r\n"))
-    table = [
-        _split_cells(line, separator_of(lines), f"{path}, line {number}")
-        for number, line in enumerate(lines, start=1)
-    ]
-    header = table.pop(0) if table and _is_header(table[0], schema) else None
-    if not table or table == [[]]:
+    table = list(
+        rows_of(tidy_lines(split_lines(read_text(path)), str(path), "evidence"), str(path))
+    )
+    header = table.pop(0) if _is_header(table[0][1], schema) else None
+    if not table:
         raise InputError(f"{path}: holds no evidence.")
-    first, variables, n_before, note = 1, list(range(len(schema))), 0, None
+    variables, n_before, note = list(range(len(schema))), 0, None
     if header is not None:
-        first = 2
-    if header is not None and (schema.is_named or set(header) <= set(schema.names)):
-        n_before = int(not header[0])
-        variables = find_variables(schema, header[n_before:], f"{path}, line 1")
-    elif header is not None:
-        note = describe_order(schema, header)
-    for number, cells in enumerate(table, start=first):
+        line, names = header
+        # A first column without a name, and one that R does not name at all, numbers the rows.
+        is_unnamed = len(table[0][1]) == len(names) + 1
+        n_before = int(is_unnamed or not names[0])
+        names = names if is_unnamed else names[n_before:]
+        if schema.is_named or set(names) <= set(schema.names):
+            variables = find_variables(schema, names, f"{path}, line {line}")
+        else:
+            note = describe_order(schema, names)
+    for number, cells in table:
         expected = len(variables) + n_before
         if len(cells) != expected:
             where = f"{path}, line {number}"
-            raise InputError(f"{where}: expected {expected} values, got {len(cells)}.")
+            raise InputError(
+                f"{where}: expected {expected} values, got {0 if cells == [''] else len(cells)}."
+            )
     values = np.full((len(table), len(schema)), NO_STATE, np.uint8)
 
     def name_row(row: int) -> str:
-        return f"{path}, line {first + row}"
+        return f"{path}, line {table[row][0]}"
 
     for k, v in enumerate(variables, start=n_before):
-        column = ["" if cells[k] == _ASKED else cells[k] for cells in table]
+        column = ["" if cells[k] == _ASKED else cells[k] for _, cells in table]
         place = partial(_name_cell, name_row, schema.names[v])
         values[:, v] = match_states(schema[v], column, place)
     return Evidence(values, name_row), None if note is None else f"{path}, line 1: {note}."
@@ -210,14 +214,6 @@ def read_evidence(path: Path, schema: Schema) -> tuple[Evidence, str | None]:
 
 def _name_cell(name_row: Callable[[int], str], name: str, row: int) -> str:
     return f"{name_row(row)}, column {name!r}"
-
-
-def _split_cells(line: str, separator: str, where: str) -> list[str]:
-    reader = csv.reader([line], delimiter=separator, skipinitialspace=separator == ",", strict=True)
-    try:
-        return [cell.strip() for cell in next(reader, [])]
-    except csv.Error as error:
-        raise InputError(f"{where}: is not CSV: {error}.") from error
 
 
 def _is_header(cells: Sequence[str], schema: Schema) -> bool:
