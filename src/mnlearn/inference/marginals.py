@@ -138,7 +138,7 @@ def conditional_marginals(
         zero, one = probabilities_of_columns(found.log_odds, asked.start)
         return Marginals(*of_query, one, zero, row_of, None, found)
     n_batches = min(N_BATCHES, inference.samples)
-    sample = _sample_gibbs if inference.method == "gibbs" else sample_by_slices
+    sample = sample_by_gibbs if inference.method == "gibbs" else sample_by_slices
     batches = sample(asked, evidence, inference, n_batches=n_batches, seed=seed, threads=threads)
     probability = _smoothed_means(batches, inference.samples, asked.start)
     return Marginals(*of_query, probability, 1.0 - probability, row_of, batches)
@@ -191,7 +191,7 @@ def _tell_unconverged(found: Approximation, inference: Inference) -> None:
         )  # fmt: skip
 
 
-def _sample_gibbs(
+def sample_by_gibbs(
     asked: Query,
     evidence: NDArray[np.uint8],
     inference: Inference,
@@ -200,6 +200,7 @@ def _sample_gibbs(
     seed: int,
     threads: int,
 ) -> NDArray[np.float32]:
+    """Return P(query column = 1 | evidence) as `mcsat.sample_by_slices` does, by Gibbs sampling."""
     out = np.empty((len(evidence), n_batches, len(asked.columns)), np.float32)
     base = np.zeros(len(asked.columns))
     plan = GibbsPlan(inference.burn_in, inference.samples, n_batches, TABLE_SHARE, SCAN_LIMIT)

@@ -26,7 +26,7 @@ def state_start(start: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def state_probabilities(
-    p: NDArray[np.float64], start: NDArray[np.int64], complement: NDArray[np.float64] | None = None
+    p: NDArray[np.floating], start: NDArray[np.int64], complement: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
     """Return probabilities of states from those of columns.
 

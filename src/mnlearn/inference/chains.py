@@ -1,0 +1,146 @@
+"""Estimates of conditional marginals that say how far they may be off, and where not to be trusted.
+
+`inference.marginals` has the samplers of the papers' protocols: one chain of a given length.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.inference.convergence import (
+    MOST_R_HAT,
+    N_CHAINS,
+    Estimates,
+    bounded_error,
+    diagnose,
+)
+from mnlearn.inference.marginals import sample_by_gibbs
+from mnlearn.inference.mcsat import sample_by_slices
+from mnlearn.inference.sampling import rows_of_states
+from mnlearn.inference.settings import Inference
+from mnlearn.inference.state_columns import arity_of, state_probabilities, state_start
+from mnlearn.inference.tables.factors import Factors
+from mnlearn.inference.tempering import WORK, sample_tempered
+from mnlearn.inference.terms import HARD_WEIGHT, Query, Terms, query_of
+from mnlearn.inference.weighting import is_directed, weigh_likelihood
+from mnlearn.variables.schema import NO_STATE
+
+# Numbers in the draws that are kept at a time.
+_ROOM = 1 << 25
+
+
+def estimate(
+    form: Factors | Terms,
+    values: NDArray[np.uint8],
+    inference: Inference,
+    *,
+    seed: int,
+    threads: int = 1,
+    work: int = WORK,
+) -> Estimates:
+    """Return the marginals of all variables given each row of evidence, with their errors.
+
+    A Bayesian network is sampled by likelihood weighting, and rows in which that has not converged
+    by `tempering.sample_tempered`, as other tables are. Terms are sampled by several chains without
+    temperatures.
+
+    Parameters
+    ----------
+    form : Factors or Terms
+        The model as tables, or as terms for MC-SAT, dependency networks and features that are too
+        long for tables.
+    values : ndarray of uint8, shape (n_rows, n_vars)
+        Numbers of states, NO_STATE where a variable is not known.
+    inference : Inference
+        The method, for terms, and the effective sample size that each answer should have:
+        `samples`.
+    seed : int
+        What a row draws depends on this 64-bit seed and on its evidence.
+    threads : int
+        Number of threads; the result does not depend on it.
+    work : int
+        Draws of a variable in each row at most, but for the last round.
+    """
+    how: Any = {"seed": seed, "threads": threads}
+    if isinstance(form, Terms):
+        return _sample_terms(form, values, inference, work=work, **how)
+    if not is_directed(form):
+        return sample_tempered(form, values, inference.samples, work=work, **how)
+    found = weigh_likelihood(form, values, inference.samples, **how)
+    left = np.flatnonzero(~found.converged.all(axis=1))
+    if len(left):
+        more = sample_tempered(form, values[left], inference.samples, work=work, **how)
+        for own, other in zip(vars(found).values(), vars(more).values(), strict=True):
+            own[left] = other
+    return found
+
+
+def _sample_terms(
+    terms: Terms,
+    values: NDArray[np.uint8],
+    inference: Inference,
+    *,
+    seed: int,
+    threads: int,
+    work: int,
+) -> Estimates:
+    """Return what `estimate` does by chains that start from independent states."""
+    start = terms.indicators.start
+    arity, places = arity_of(start), state_start(start)
+    found = Estimates(*(np.zeros((len(values), places[-1]), t) for t in (float, float, bool)))
+    evidence = terms.indicators.extend(rows_of_states(values, start))
+    patterns, pattern_of = np.unique(values == NO_STATE, axis=0, return_inverse=True)
+    for k, pattern in enumerate(patterns):
+        if not pattern.any():
+            continue
+        asked = query_of(terms, np.flatnonzero(pattern))
+        columns = np.concatenate([np.arange(places[v], places[v + 1]) for v in asked.query])
+        members = np.flatnonzero(pattern_of.ravel() == k)
+        distinct, row_of = np.unique(
+            evidence[np.ix_(members, asked.evidence)], axis=0, return_inverse=True
+        )
+        several = max(_ROOM // (N_CHAINS * inference.samples * len(columns)), 1)
+        parts = [
+            _run_chains(asked, distinct[i : i + several], inference, seed, threads, work)
+            for i in range(0, len(distinct), several)
+        ]
+        for own, part in zip(vars(found).values(), zip(*parts, strict=True), strict=True):
+            own[np.ix_(members, columns)] = np.concatenate(part)[row_of.ravel()]
+    return found.given(values, arity)
+
+
+def _run_chains(
+    asked: Query,
+    evidence: NDArray[np.uint8],
+    inference: Inference,
+    seed: int,
+    threads: int,
+    work: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+    """Return probabilities and errors of the states asked for, and which have converged."""
+    n_batches = max(inference.samples // 2, 16)
+    n_states = int(arity_of(asked.start).sum())
+    p, error = np.zeros((2, len(evidence), n_states))
+    converged = np.zeros((len(evidence), n_states), bool)
+    sample = sample_by_gibbs if inference.method == "gibbs" else sample_by_slices
+    is_hard = bool((np.abs(asked.terms.weight) >= HARD_WEIGHT).any())
+    left, length = np.arange(len(evidence)), max(n_batches, inference.burn_in)
+    while len(left):
+        plan = replace(inference, burn_in=length, samples=length)
+        own: Any = {"n_batches": n_batches, "threads": threads}
+        seeds = [(seed + c) % 2**64 for c in range(N_CHAINS)]
+        draws = np.stack([sample(asked, evidence[left], plan, seed=s, **own) for s in seeds])
+        by_state: Any = state_probabilities(draws, asked.start)
+        for k, row in enumerate(left):
+            found = diagnose(by_state[:, k])
+            # Conditional distributions with zeros can hold all chains at one state.
+            stuck = is_hard & ((found.mean == 0.0) | (found.mean == 1.0))
+            p[row], error[row] = found.mean, bounded_error(found.standard_error, found.ess)
+            converged[row] = (found.r_hat < MOST_R_HAT) & (found.ess >= inference.samples) & ~stuck
+        left = left[~converged[left].all(axis=1)]
+        length *= 2
+        if N_CHAINS * 2 * length * len(asked.query) > work:
+            break
+    return p, error, converged

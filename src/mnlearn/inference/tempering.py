@@ -1,0 +1,262 @@
+"""Marginals of factor graphs by several chains at several temperatures, with their errors."""
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from mnlearn.inference.convergence import MOST_R_HAT, N_CHAINS, Estimates, bounded_error, diagnose
+from mnlearn.inference.tables.factors import Factors
+from mnlearn.kernels.arithmetic.splitmix import chain_seed
+from mnlearn.kernels.sampling.replicas import (
+    FactorGraph,
+    Ladder,
+    climb,
+    draw_uniform_states,
+    interaction_ranges,
+    place_replicas,
+)
+from mnlearn.runtime.threads import map_ranges
+from mnlearn.variables.schema import NO_STATE
+
+# Probabilities, errors, and which have converged.
+_Found = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]
+# A cell of probability 0 is so far below the largest cell of its table, in nats. Replicas at high
+# temperatures cross it, and the last rung hardly ever draws it.
+_BARRIER = 50.0
+# Sweeps of the rounds in which the rungs are moved.
+_TUNING = (20, 40, 80, 160)
+_FIRST_RUNGS, _MOST_RUNGS = 24, 64
+# Neighbouring rungs are to refuse this share of their exchanges, which brings most states from the
+# first rung to the last in a given time (Syed et al. 2022).
+_REFUSED = 0.5
+# Each chain brings so many states from the first rung to the last, or it has not converged.
+_LEAST_TRIPS = 10
+# The first rung has at most this norm of influences; below 1 a chain mixes fast.
+_NORM = 0.8
+# Draws of a variable in one row of evidence at most, by all replicas.
+WORK = 1 << 28
+
+
+def graph_of(factors: Factors) -> FactorGraph:
+    """Return factors in the form in which kernels sample them."""
+    arity, start, scope = factors.arity, factors.start, factors.scope
+    stride = np.ones(len(scope), np.int64)
+    table, offset = factors.log_table.copy(), factors.offset
+    for f in range(len(factors)):
+        if start[f] < start[f + 1]:
+            later = arity[scope[start[f] + 1 : start[f + 1]]][::-1]
+            stride[start[f] : start[f + 1]] = np.cumprod([1, *later])[::-1]
+        own = table[offset[f] : offset[f + 1]]
+        most = own.max(initial=-np.inf)
+        own[np.isneginf(own)] = most - _BARRIER if np.isfinite(most) else -_BARRIER
+    order = np.argsort(scope, kind="stable")
+    return FactorGraph(
+        arity,
+        np.concatenate([[0], np.cumsum(arity)]),
+        offset[:-1],
+        table,
+        np.searchsorted(scope[order], np.arange(len(arity) + 1)),
+        np.repeat(np.arange(len(factors)), np.diff(start))[order],
+        stride[order],
+    )
+
+
+def first_share(factors: Factors, table: NDArray[np.float64]) -> float:
+    """Return the largest share of the log-potential at which single-variable chains mix fast.
+
+    Notes
+    -----
+    The distribution of a variable given all others changes by at most tanh(r / 4) in total
+    variation when another one changes, where r is the largest interaction of their states in the
+    tables. If the norm of the matrix of these numbers is below 1, Gibbs sampling needs a number of
+    sweeps that grows with the logarithm of the number of variables.
+
+    References
+    ----------
+    Hayes, "A simple condition implying rapid mixing of single-site dynamics on spin systems",
+    FOCS 2006.
+    """
+    first, second, largest = interaction_ranges(
+        factors.arity, factors.start, factors.scope.astype(np.int64), factors.offset, table
+    )
+    n = len(factors.arity)
+    pairs = scipy.sparse.coo_matrix((largest, (first, second)), (n, n)).tocsr()
+    pairs = pairs + pairs.T
+
+    def norm(share: float) -> float:
+        influence = pairs.copy()
+        influence.data = np.tanh(share * influence.data / 4.0)
+        x = np.full(n, n**-0.5)
+        for _ in range(50):
+            y = influence @ x
+            x = y / max(float(np.linalg.norm(y)), 1e-300)
+        return float(np.linalg.norm(influence @ x))
+
+    if norm(1.0) <= _NORM:
+        return 1.0
+    low, high = 0.0, 1.0
+    for _ in range(12):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if norm(middle) <= _NORM else (low, middle)
+    return low
+
+
+def sample_tempered(
+    factors: Factors,
+    values: NDArray[np.uint8],
+    samples: int,
+    *,
+    seed: int,
+    threads: int = 1,
+    work: int = WORK,
+) -> Estimates:
+    """Return the marginals of all variables given each row of evidence.
+
+    Four chains start from uniform states. Each of them is a ladder of replicas, from a temperature
+    at which a chain mixes fast to that of the model. A round is twice as long as the one before and
+    does not count it. The last one is that in which all answers have converged, or in which `work`
+    is exceeded.
+
+    Parameters
+    ----------
+    factors : Factors
+        The model.
+    values : ndarray of uint8, shape (n_rows, n_vars)
+        Numbers of states, NO_STATE where a variable is not known.
+    samples : int
+        Bulk effective sample size that each answer should have.
+    seed : int
+        What a row draws depends on this 64-bit seed and on its evidence.
+    threads : int
+        Number of threads; the result does not depend on it.
+    work : int
+        Draws of a variable in each row at most, but for the last round.
+
+    Notes
+    -----
+    An answer has converged if its R-hat is below 1.01, its effective sample size is `samples`,
+    each chain has brought states from the first rung to the last, and the chains do not end at
+    states of probability 0.
+    """
+    graph = graph_of(factors)
+    hottest = first_share(factors, graph.table)
+    distinct, row_of = np.unique(values, axis=0, return_inverse=True)
+    found = []
+    for row in distinct:
+        chains = _Row(graph, row, hottest, seed, threads)
+        estimates, last = chains.run(samples, work)
+        impossible = np.isneginf(factors.log_table[last]).any()
+        found.append((*estimates[:2], estimates[2] & ~impossible))
+    stacked = Estimates(*(np.stack(own) for own in zip(*found, strict=True)))
+    return stacked.given(distinct, factors.arity)[row_of.ravel()]
+
+
+class _Row:
+    """The chains of one row of evidence."""
+
+    def __init__(
+        self, graph: FactorGraph, values: NDArray[np.uint8], hottest: float, seed: int, threads: int
+    ) -> None:
+        self.graph, self.values, self.threads = graph, values, threads
+        known = values != NO_STATE
+        self.free = np.flatnonzero(~known & (graph.arity > 1))
+        first = np.where(known, values, 0).astype(np.uint8)
+        share = np.array([1.0])
+        if hottest < 1.0:
+            least = max(hottest, 1e-3)
+            share = np.concatenate([[hottest], np.geomspace(least, 1.0, _FIRST_RUNGS)[1:]])
+        self.streams, self.ladders = [], []
+        for c in range(N_CHAINS):
+            stream = np.uint64(chain_seed(np.uint64((seed + c) % 2**64), values))
+            states = np.tile(first, (len(share), 1))
+            stream = draw_uniform_states(graph.arity, self.free, stream, states)
+            self.streams.append(np.uint64(stream))
+            self.ladders.append(_ladder(graph, share, states))
+        self.trips = np.zeros(N_CHAINS, np.int64)
+
+    def run(self, samples: int, work: int) -> tuple[_Found, NDArray[np.int64]]:
+        """Return probabilities and errors of all states, which of them have converged, and cells.
+
+        The cells are those of the last states of all chains.
+        """
+        self._tune()
+        n_batches, length, spent = max(samples // 2, 16), 1, 0
+        while True:
+            draws = self._climb(n_batches, length)
+            spent += N_CHAINS * n_batches * length * len(self.free) * len(self.ladders[0].at)
+            found = self._judge(draws, samples)
+            if found[2].all() or spent >= work:
+                return found, np.stack([ladder.cell[ladder.at[-1]] for ladder in self.ladders])
+            length *= 2
+
+    def _climb(self, n_batches: int, length: int) -> NDArray[np.float32]:
+        """Run all chains; return the means of their batches, (n_chains, n_batches, n_states)."""
+        out = np.empty((N_CHAINS, n_batches, self.graph.state_start[-1]), np.float32)
+
+        def advance(first: int, last: int) -> None:
+            for c in range(first, last):
+                stream, self.trips[c] = climb(
+                    self.graph, self.free, self.ladders[c], self.streams[c], length, out[c]
+                )
+                self.streams[c] = np.uint64(stream)
+
+        map_ranges(advance, N_CHAINS, self.threads)
+        return out
+
+    def _tune(self) -> None:
+        """Move the rungs until all neighbours refuse about the same share of exchanges."""
+        for n_sweeps in _TUNING if len(self.ladders[0].at) > 1 else ():
+            for ladder in self.ladders:
+                ladder.refused[:] = 0.0
+            self._climb(1, n_sweeps)
+            refused = np.mean([ladder.refused for ladder in self.ladders], axis=0) * 2.0 / n_sweeps
+            share = respaced(self.ladders[0].share, refused)
+            self.ladders = [_moved(self.graph, ladder, share) for ladder in self.ladders]
+
+    def _judge(self, draws: NDArray[np.float32], samples: int) -> _Found:
+        """Return what the last draws say of all states."""
+        is_free = np.zeros(len(self.values), bool)
+        is_free[self.free] = True
+        asked = np.flatnonzero(np.repeat(is_free, self.graph.arity))
+        n_states = draws.shape[2]
+        p, error, converged = np.zeros(n_states), np.zeros(n_states), np.ones(n_states, bool)
+        found = diagnose(draws[:, :, asked])
+        converged[asked] = (found.r_hat < MOST_R_HAT) & (found.ess >= samples)
+        independent = found.ess
+        if len(self.ladders[0].at) > 1:
+            independent = np.minimum(independent, self.trips.sum())
+            converged[asked] &= self.trips.min() >= _LEAST_TRIPS
+        p[asked], error[asked] = found.mean, bounded_error(found.standard_error, independent)
+        return p, error, converged
+
+
+def _ladder(graph: FactorGraph, share: NDArray[np.float64], states: NDArray[np.uint8]) -> Ladder:
+    """Return a ladder whose rungs are at some states."""
+    n = len(share)
+    ladder = Ladder(
+        share,
+        np.arange(n),
+        states,
+        np.empty((n, len(graph.offset)), np.int64),
+        np.empty(n),
+        np.zeros(n, bool),
+        np.zeros(n - 1),
+    )
+    place_replicas(graph, ladder)
+    return ladder
+
+
+def _moved(graph: FactorGraph, ladder: Ladder, share: NDArray[np.float64]) -> Ladder:
+    """Return a ladder of other shares, each rung at the state of the nearest rung."""
+    nearest = np.abs(ladder.share[None] - share[:, None]).argmin(axis=1)
+    return _ladder(graph, share, ladder.state[ladder.at[nearest]].copy())
+
+
+def respaced(share: NDArray[np.float64], refused: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return shares between which equal parts of exchanges are refused.
+
+    refused : float64, shape (n_rungs - 1,), the part that each pair of neighbours refused.
+    """
+    barrier = np.concatenate([[0.0], np.cumsum(np.maximum(refused, 1e-6))])
+    n = int(np.clip(np.ceil(barrier[-1] / _REFUSED) + 1, 2, _MOST_RUNGS))
+    return np.interp(np.linspace(0.0, barrier[-1], n), barrier, share)

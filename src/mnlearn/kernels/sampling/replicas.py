@@ -1,0 +1,219 @@
+"""Gibbs sampling on tables by replicas at several temperatures, which exchange their places.
+
+Rung r of a ladder draws from the distribution whose log-potential is multiplied by share[r]. The
+last rung has the share 1. Neighbouring rungs exchange their states in turn, the even pairs after
+one sweep and the odd pairs after the next (Syed et al., "Non-reversible parallel tempering", 2022).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.kernels.arithmetic.splitmix import advance, uniform
+from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.sampling.chains import store_means
+
+
+class FactorGraph(NamedTuple):
+    """Tables, and where each variable stands in them.
+
+    arity : int64, (n_vars,). state_start : int64, (n_vars + 1,), places of the states of variables.
+    offset : int64, (n_factors,), and table : float64, finite. Factor f begins at offset[f].
+    var_start : int64, (n_vars + 1,), factor, stride : int64. Variable v is in the factors
+        factor[var_start[v]:var_start[v + 1]]; there its next state is `stride` cells further.
+    """
+
+    arity: NDArray[np.int64]
+    state_start: NDArray[np.int64]
+    offset: NDArray[np.int64]
+    table: NDArray[np.float64]
+    var_start: NDArray[np.int64]
+    factor: NDArray[np.int64]
+    stride: NDArray[np.int64]
+
+
+class Ladder(NamedTuple):
+    """The replicas of one chain; a slot is a row of `state`, which wanders over the rungs.
+
+    share : float64, (n_rungs,), ascending. at : int64, (n_rungs,), the slot on each rung.
+    state : uint8, (n_rungs, n_vars). cell : int64, (n_rungs, n_factors), the cell of each table.
+    potential : float64, (n_rungs,), the log-potential of each slot.
+    from_top : bool, (n_rungs,), whether a slot was on rung 0 after it was last on the last rung.
+    refused : float64, (n_rungs - 1,), the summed probabilities that pairs did not exchange.
+    """
+
+    share: NDArray[np.float64]
+    at: NDArray[np.int64]
+    state: NDArray[np.uint8]
+    cell: NDArray[np.int64]
+    potential: NDArray[np.float64]
+    from_top: NDArray[np.bool_]
+    refused: NDArray[np.float64]
+
+
+@kernel
+def place_replicas(graph, ladder):
+    """Fill in the cells and the log-potentials of the states of a ladder."""
+    for k in range(len(ladder.at)):
+        cell, x = ladder.cell[k], ladder.state[k]
+        for f in range(len(graph.offset)):
+            cell[f] = graph.offset[f]
+        for v in range(len(graph.arity)):
+            for j in range(graph.var_start[v], graph.var_start[v + 1]):
+                cell[graph.factor[j]] += graph.stride[j] * np.int64(x[v])
+        ladder.potential[k] = 0.0
+        for f in range(len(graph.offset)):
+            ladder.potential[k] += graph.table[cell[f]]
+
+
+@kernel
+def draw_uniform_states(arity, free, stream, states):
+    """Draw the free variables of each row of states uniformly; return the stream."""
+    for k in range(len(states)):
+        for v in free:
+            stream = advance(stream)
+            states[k, v] = np.uint8(uniform(stream) * arity[v])
+    return stream
+
+
+@kernel
+def draw_scored(score, share, u, p):
+    """Write the distribution proportional to exp(share * score) to `p`; return what u draws."""
+    most = score[0]
+    for a in range(1, len(score)):
+        most = max(most, score[a])
+    total = 0.0
+    for a in range(len(score)):
+        p[a] = np.exp(share * (score[a] - most))
+        total += p[a]
+    drawn, left = -1, u * total
+    for a in range(len(score)):
+        if drawn < 0 and p[a] > left:
+            drawn = a
+        left -= p[a]
+        p[a] /= total
+    if drawn < 0:
+        drawn = np.argmax(score)
+    return drawn
+
+
+@kernel
+def sweep_variables(graph, free, share, x, cell, stream, score, p):
+    """Draw each free variable given all others; return the stream and the rise of the potential.
+
+    x : uint8, (n_vars,), and cell : int64, (n_factors,), overwritten. score : float64, scratch of
+    as many places as a variable has states. p : float64, (n_states,), written: the distributions
+    from which the variables were drawn.
+    """
+    arity, table, var_start = graph.arity, graph.table, graph.var_start
+    factor, stride, rise = graph.factor, graph.stride, 0.0
+    for v in free:
+        k, before, first = arity[v], np.int64(x[v]), graph.state_start[v]
+        score[:k] = 0.0
+        for j in range(var_start[v], var_start[v + 1]):
+            begin = cell[factor[j]] - stride[j] * before
+            for a in range(k):
+                score[a] += table[begin + stride[j] * a]
+        stream = advance(stream)
+        if k == 2:
+            one = 1.0 / (1.0 + np.exp(share * (score[0] - score[1])))
+            p[first], p[first + 1] = 1.0 - one, one
+            after = np.int64(uniform(stream) < one)
+        else:
+            after = draw_scored(score[:k], share, uniform(stream), p[first : first + k])
+        if after != before:
+            rise += score[after] - score[before]
+            x[v] = after
+            for j in range(var_start[v], var_start[v + 1]):
+                cell[factor[j]] += stride[j] * (after - before)
+    return stream, rise
+
+
+@kernel
+def exchange_rungs(ladder, parity, stream):
+    """Let every second pair of neighbouring rungs exchange states; return the stream."""
+    share, at, potential = ladder.share, ladder.at, ladder.potential
+    for r in range(parity, len(at) - 1, 2):
+        rise = (share[r + 1] - share[r]) * (potential[at[r]] - potential[at[r + 1]])
+        accepted = np.exp(min(rise, 0.0))
+        ladder.refused[r] += 1.0 - accepted
+        stream = advance(stream)
+        if uniform(stream) < accepted:
+            at[r], at[r + 1] = at[r + 1], at[r]
+    return stream
+
+
+@kernel
+def climb(graph, free, ladder, stream, n_sweeps, out):
+    """Run a ladder; return the stream and how often a state came from the first rung to the last.
+
+    free : int64, the variables that are not known. n_sweeps : int, sweeps in a batch.
+    out : float32, (n_batches, n_states), written: the mean over each batch of the distributions
+    from which the last rung drew the free variables.
+    """
+    n_rungs, n_states = len(ladder.at), graph.state_start[-1]
+    score, p = np.empty(np.max(graph.arity)), np.zeros(n_states)
+    total, n_trips, sweep = np.empty(n_states), 0, 0
+    for b in range(len(out)):
+        total[:] = 0.0
+        for _ in range(n_sweeps):
+            for r in range(n_rungs):
+                k = ladder.at[r]
+                stream, rise = sweep_variables(
+                    graph, free, ladder.share[r], ladder.state[k], ladder.cell[k], stream, score, p
+                )
+                ladder.potential[k] += rise
+            total += p
+            stream = exchange_rungs(ladder, sweep % 2, stream)
+            ladder.from_top[ladder.at[0]] = True
+            if ladder.from_top[ladder.at[n_rungs - 1]]:
+                n_trips += 1
+                ladder.from_top[ladder.at[n_rungs - 1]] = False
+            sweep += 1
+        store_means(total, n_sweeps, out[b])
+    return stream, n_trips
+
+
+@kernel
+def interaction_ranges(arity, start, scope, offset, table):
+    """Return pairs of variables that share a factor, and the largest interaction of their states.
+
+    The interaction of states a, c of one variable and b, d of the other is
+    f(a, b) - f(c, b) - f(a, d) + f(c, d), whatever the states of the rest. See `Factors` for the
+    arguments. Returns three arrays with a place for each pair of each factor.
+    """
+    n_pairs = 0
+    for f in range(len(start) - 1):
+        n_pairs += (start[f + 1] - start[f]) * (start[f + 1] - start[f] - 1) // 2
+    first, second = np.empty(n_pairs, np.int64), np.empty(n_pairs, np.int64)
+    largest, n = np.empty(n_pairs), 0
+    for f in range(len(start) - 1):
+        own, stride = table[offset[f] : offset[f + 1]], 1
+        for j in range(start[f + 1] - 1, start[f] - 1, -1):
+            other = stride * arity[scope[j]]
+            for i in range(j - 1, start[f] - 1, -1):
+                first[n], second[n] = scope[i], scope[j]
+                largest[n] = _range_of(own, other, arity[scope[i]], stride, arity[scope[j]])
+                other *= arity[scope[i]]
+                n += 1
+            stride *= arity[scope[j]]
+    return first, second, largest
+
+
+@kernel
+def _range_of(own, outer, n_outer, inner, n_inner):
+    """Return the largest interaction of two variables of a table, of these strides and arities."""
+    largest = 0.0
+    for cell in range(len(own)):
+        if cell // outer % n_outer or cell // inner % n_inner:
+            continue
+        for a in range(n_outer):
+            for c in range(a):
+                least, most = np.inf, -np.inf
+                for b in range(n_inner):
+                    place = cell + b * inner
+                    change = own[place + a * outer] - own[place + c * outer]
+                    least, most = min(least, change), max(most, change)
+                largest = max(largest, most - least)
+    return largest

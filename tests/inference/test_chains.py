@@ -1,0 +1,170 @@
+"""Estimates of all kinds: within their errors of enumeration, or marked."""
+
+import numpy as np
+import pytest
+
+from made_factors import agreeing, log_joint, random_evidence, random_factors
+from made_networks import drawn_network
+from made_state_networks import table_network
+from mnlearn.inference.chains import estimate
+from mnlearn.inference.convergence import SPREAD
+from mnlearn.inference.settings import inference_of
+from mnlearn.inference.tables.factors import factors_of, factors_of_tables
+from mnlearn.inference.tempering import first_share, graph_of, respaced, sample_tempered
+from mnlearn.inference.terms import terms_of
+from mnlearn.inference.weighting import is_directed, weigh_likelihood
+from mnlearn.kernels.sampling.replicas import interaction_ranges
+from mnlearn.models.features import features_of
+from mnlearn.models.markov_network import markov_network
+from mnlearn.variables.schema import NO_STATE
+
+NOTHING = NO_STATE
+
+
+def marginals(log_p):
+    """The marginals of all variables, one after the other, of a table of log-probabilities."""
+    p = np.exp(log_p - log_p.max())
+    p /= p.sum()
+    axes = range(p.ndim)
+    return np.concatenate([p.sum(axis=tuple(a for a in axes if a != v)) for v in axes])
+
+
+def off_by(found, truth, row=0):
+    """The largest distance from the truth, in errors, of all answers, marked or not."""
+    distance = np.abs(found.probability[row] - truth)
+    return (distance / np.maximum(found.monte_carlo_error[row], 1e-9)).max()
+
+
+def ferromagnet(n, weight, field):
+    """All pairs of n binary variables agree by `weight`; two modes, one of which is wider."""
+    pairs = [(u, v) for v in range(n) for u in range(v)]
+    table = np.array([[weight - field, 0.0], [0.0, weight]])
+    return factors_of_tables(np.full(n, 2), pairs, [table] * len(pairs))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_tables_with_impossible_cells(seed):
+    factors = random_factors(seed)
+    values = random_evidence(seed, factors, share=0.2)
+    log_p = agreeing(log_joint(factors), values)
+    found = sample_tempered(factors, values[None], 400, seed=seed)
+    if np.isneginf(log_p).all():
+        assert not found.converged.all()
+    else:
+        assert off_by(found, marginals(log_p)) < SPREAD
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("method", ["gibbs", "mcsat"])
+def test_terms(seed, method):
+    network = drawn_network(8, 20, 4, seed)
+    factors = factors_of(network)
+    values = np.stack([np.full(8, NOTHING, np.uint8), random_evidence(seed, factors)])
+    found = estimate(terms_of(network), values, inference_of(method, samples=400), seed=seed)
+    for row, own in enumerate(values):
+        assert off_by(found, marginals(agreeing(log_joint(factors), own)), row) < SPREAD
+    assert found.converged.all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_bayesian_networks_by_likelihood_weighting(seed):
+    rng = np.random.default_rng(seed)
+    network, joint = table_network(rng, [2, 3, 1, 2, 4, 2])
+    factors = factors_of(network)
+    assert is_directed(factors)
+    log_p = np.log(np.maximum(joint, 1e-300)).reshape(factors.arity)
+    values = np.stack([np.full(6, NOTHING, np.uint8), random_evidence(seed, factors, 0.4)])
+    found = weigh_likelihood(factors, values, 1000, seed=seed)
+    for row, own in enumerate(values):
+        expected = agreeing(log_p, own)
+        if expected.max() > -100.0:
+            assert off_by(found, marginals(expected), row) < SPREAD
+            assert found.converged[row].all()
+
+
+def test_evidence_that_no_draw_meets_goes_to_the_chains():
+    """A rare cause is known by its effect; ten thousand draws do not have it."""
+    rare = np.array([1 - 1e-9, 1e-9])
+    effect = np.array([[1.0, 0.0], [0.0, 1.0]])
+    with np.errstate(divide="ignore"):
+        tables = [np.log(rare), np.log(effect), np.log([[0.9, 0.1], [0.3, 0.7]])]
+    child = np.arange(3, dtype=np.int32)
+    factors = factors_of_tables([2, 2, 2], [(0,), (0, 1), (0, 2)], tables, child)
+    values = np.array([[NOTHING, 1, NOTHING]], np.uint8)
+    assert not weigh_likelihood(factors, values, 100, seed=1, work=1000).converged[0, :2].any()
+    found = estimate(factors, values, inference_of("gibbs", samples=400), seed=1)
+    assert off_by(found, np.array([0.0, 1.0, 0.0, 1.0, 0.3, 0.7])) < SPREAD
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_two_modes_do_not_fool_the_chains(seed):
+    """A chain that changes one variable at a time stays in the mode in which it begins."""
+    factors = ferromagnet(12, 0.9, 0.02)
+    truth = marginals(log_joint(factors))
+    found = sample_tempered(factors, np.full((1, 12), NOTHING, np.uint8), 400, seed=seed)
+    assert found.converged.all()
+    assert off_by(found, truth) < SPREAD
+
+
+def test_chains_that_stay_in_one_mode_are_marked():
+    """Of terms there are no temperatures: chains that begin in both modes disagree."""
+    pairs = [[(u, 1), (v, 1)] for v in range(12) for u in range(v)]
+    pairs += [[(u, 0), (v, 0)] for v in range(12) for u in range(v)]
+    network = markov_network(12, features_of(pairs), np.full(len(pairs), 3.0))
+    values = np.full((1, 12), NOTHING, np.uint8)
+    found = estimate(terms_of(network), values, inference_of("gibbs", samples=100), seed=3, work=1)
+    assert not found.converged.any()
+
+
+def test_too_little_work_is_marked():
+    factors = ferromagnet(14, 2.0, 0.0)
+    values = np.full((1, 14), NOTHING, np.uint8)
+    found = sample_tempered(factors, values, 1000, seed=0, work=1)
+    assert off_by(found, np.full(28, 0.5)) < SPREAD or not found.converged.any()
+
+
+def test_threads_and_equal_rows_change_nothing():
+    factors = random_factors(1, zeros=0.0)
+    values = np.stack([random_evidence(s, factors) for s in (1, 2, 1)])
+    one, many = (sample_tempered(factors, values, 100, seed=7, threads=t) for t in (1, 3))
+    for own, other in zip(vars(one).values(), vars(many).values(), strict=True):
+        np.testing.assert_array_equal(own, other)
+        np.testing.assert_array_equal(own[0], own[2])
+    network = factors_of(table_network(np.random.default_rng(0), [2, 3, 2, 2])[0])
+    nothing = np.full((1, 4), NOTHING, np.uint8)
+    one, many = (weigh_likelihood(network, nothing, 100, seed=7, threads=t) for t in (1, 3))
+    np.testing.assert_array_equal(one.probability, many.probability)
+
+
+def test_interactions_by_their_definition():
+    factors = random_factors(5, n_factors=4, zeros=0.0)
+    found = interaction_ranges(
+        factors.arity, factors.start, factors.scope.astype(np.int64), factors.offset,
+        graph_of(factors).table,
+    )  # fmt: skip
+    expected = {}
+    for f, scope in enumerate(factors.scopes):
+        for i, u in enumerate(scope):
+            for j in range(i + 1, len(scope)):
+                t = np.moveaxis(factors.table(f), (i, j), (0, 1))
+                four = t[:, None, :, None] - t[None, :, :, None]
+                four = four - (t[:, None, None, :] - t[None, :, None, :])
+                expected[f, u, scope[j]] = np.abs(four).max()
+    ranges = {(u, v): [] for u, v in zip(found[0].tolist(), found[1].tolist(), strict=True)}
+    for u, v, r in zip(*found, strict=True):
+        ranges[int(u), int(v)].append(r)
+    for (_, u, v), r in expected.items():
+        assert np.isclose(ranges[u, v], r).any()
+    assert len(found[0]) == len(expected)
+
+
+def test_weak_networks_need_no_temperatures():
+    weak, strong = ferromagnet(6, 0.1, 0.0), ferromagnet(6, 2.0, 0.0)
+    assert first_share(weak, weak.log_table) == 1.0
+    assert first_share(strong, strong.log_table) < 0.2
+
+
+def test_rungs_are_moved_to_where_exchanges_are_refused():
+    share = np.array([0.0, 0.5, 1.0])
+    moved = respaced(share, np.array([0.0, 0.9]))
+    np.testing.assert_allclose(moved, [0.0, 0.75, 1.0], atol=1e-5)
