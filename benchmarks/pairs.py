@@ -154,7 +154,7 @@ def _fit(
     network: str = "",
 ) -> tuple[list[str], Callable[[], Any]]:
     """Return the command that learns with one thread, and the same in this process."""
-    command = [sys.executable, "-m", "mnlearn.cli", "fit", method, "--threads", "1"]
+    command = [sys.executable, "-m", "mnlearn", "fit", method, "--threads", "1"]
     for key, value in settings.items():
         command += ["--set", f"{key}={'none' if value is None else value}"]
     command += ["--train", TRAIN, "--out", _ours(out)]

@@ -69,7 +69,7 @@ def installed(tmp_path_factory):
 
 def mnlearn(installed, folder, *arguments):
     """Run the installed command in a folder."""
-    return run("-m", "mnlearn.cli", *arguments, folder=folder, PYTHONPATH=str(installed))
+    return run("-m", "mnlearn", *arguments, folder=folder, PYTHONPATH=str(installed))
 
 
 def listing(folder):

@@ -10,7 +10,7 @@ MODULES = {path.relative_to(ROOT): path.read_text("utf-8") for path in ROOT.rglo
 LINES_OF_FILE = 400
 LINES_OF_FUNCTION = 60
 LINES_OF_KERNEL = 40
-ENTRIES_AT_ROOT = 14
+ENTRIES_AT_ROOT = 15
 
 # Kernels that may be longer, with the reason.
 LONG_KERNELS = {

@@ -197,7 +197,7 @@ def start(tree, slow=None):
         (slow / "sitecustomize.py").write_text(SLOW_FILES)
         environment["PYTHONPATH"] = f"{slow}{os.pathsep}{environment['PYTHONPATH']}"
     return subprocess.Popen(
-        [sys.executable, "-m", "mnlearn.cli", "study", "tiny", "--no-report"],
+        [sys.executable, "-m", "mnlearn", "study", "tiny", "--no-report"],
         cwd=tree.folder, env=environment, start_new_session=True, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         # A shell lets its background jobs ignore interrupts, and their children too.

@@ -106,7 +106,7 @@ class Tree:
 
     def mnlearn(self, *arguments, **more):
         """Run the command `mnlearn`."""
-        return self.run("-m", "mnlearn.cli", *arguments, **more)
+        return self.run("-m", "mnlearn", *arguments, **more)
 
     def snakemake(self, *arguments, config=("studies=[tiny]",), targets=()):
         """Run Snakemake."""

@@ -12,6 +12,7 @@ nothing else: each name is loaded when it is asked for.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mnlearn.api.comparison import compare as compare
     from mnlearn.api.conversion import from_dependency_network as from_dependency_network
     from mnlearn.api.files import load as load
     from mnlearn.api.files import read_data as read_data
@@ -51,6 +52,7 @@ _PLACES = {
     "Ising": "api.ising",
     "JunctionTreeModel": "models.junction_tree:JunctionTree",
     "MarkovNetwork": "models.markov_network",
+    "compare": "api.comparison",
     "compare_ising": "api.ising",
     "draw_ising": "drawing.ising_figures",
     "from_dependency_network": "api.conversion",

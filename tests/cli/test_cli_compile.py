@@ -31,7 +31,7 @@ def test_later_commands_compile_nothing(method, tmp_path, monkeypatch):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
 
     def run(command):
-        program = [sys.executable, "-m", "mnlearn.cli", *command.split()]
+        program = [sys.executable, "-m", "mnlearn", *command.split()]
         subprocess.run(program, env=environment, check=True, capture_output=True)
         return {path.name for path in cache.rglob("*.nbc")}
 

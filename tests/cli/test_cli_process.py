@@ -18,7 +18,7 @@ def process(*arguments, **options):
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), **options.pop("env", {})}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen(
-        [sys.executable, "-m", "mnlearn.cli", *arguments], env=environment, text=True,
+        [sys.executable, "-m", "mnlearn", *arguments], env=environment, text=True,
         **{**pipes, **options},
     )  # fmt: skip
 

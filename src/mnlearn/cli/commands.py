@@ -23,11 +23,13 @@ COMMANDS = {
     "fit": ("fit", "methods"),
     "weights": ("weights",),
     "score": ("score",),
+    "compare": ("compare",),
     "query": ("query", "sample"),
     "convert": ("convert", "info"),
     "ising": ("ising",),
     "impute": ("impute",),
     "compile": ("compile",),
+    "cite": ("cite",),
 }
 # Other packages add their commands here, as entry points.
 ENTRY_POINTS = "mnlearn.commands"

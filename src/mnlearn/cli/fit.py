@@ -85,10 +85,11 @@ def fit(
     """
     from mnlearn.learning.missing_cells import refine
     from mnlearn.learning.tuning import tune
-    from mnlearn.methods import load_learner
+    from mnlearn.methods import find_learner, load_learner
     from mnlearn.models.io.formats import load_network
     from mnlearn.runtime.progress import say
 
+    method = find_learner(method)
     learner = load_learner(method)
     chosen = {**read_grid(grid_path), **parse_settings(settings)}
     grid = learner.grid({**_seeds(learner, seed), **chosen})

@@ -1,8 +1,10 @@
 """Learners, one file each; the registry is the list of files."""
 
 import ast
+import difflib
 import importlib
 import pkgutil
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -75,9 +77,24 @@ def class_names() -> dict[str, str]:
     return {_class_name(name): name for name in learner_names()}
 
 
+def find_learner(text: str) -> str:
+    """Return the name of a learner that a person writes in any capitals, or as its class is called.
+
+    Raises
+    ------
+    InputError
+        There is none; the sentence names those that are like it.
+    """
+    bare = re.sub("[^a-z0-9]", "", text.lower())
+    return _known(next((name for name in _names() if name.replace("_", "") == bare), text))
+
+
 def _known(name: str) -> str:
     if name not in _names():
-        raise InputError(f"method {name}: expected one of {', '.join(_names())}.")
+        like = difflib.get_close_matches(name.lower(), _names(), 3)
+        advice = f"did you mean {' or '.join(like)}" if like else None
+        expected = f"expected one of {', '.join(_names())}."
+        raise InputError(expected, where=f"method {name}", advice=advice)
     return name
 
 

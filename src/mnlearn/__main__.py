@@ -1,4 +1,4 @@
-"""The command as `python -m mnlearn.cli`."""
+"""The command as `python -m mnlearn`."""
 
 from mnlearn.cli import main
 

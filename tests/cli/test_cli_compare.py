@@ -1,0 +1,66 @@
+"""`mnlearn compare` and `mnlearn cite`, and names of learners as people write them."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+
+import mnlearn as mn
+from command import refuse, succeed
+from mnlearn.cli.cite import entries_of
+from mnlearn.methods import find_learner, learner_names
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+def test_compare_is_a_paired_test():
+    succeed("fit chow_liu --train d.data --out one.npz")
+    succeed("fit atomic --train d.data --out two.npz")
+    found = json.loads(succeed("compare one.npz two.npz d.data --metric PLL --json").stdout)
+    models = [mn.load("one.npz"), mn.load("two.npz")]
+    rows = mn.read_data("d.data")
+    one, two = (model.score_samples(rows, "pll") for model in models)
+    test = scipy.stats.ttest_rel(one, two)
+    assert found["metric"] == "pll"
+    assert np.isclose(found["difference"], (one - two).mean(), rtol=1e-12)
+    assert np.isclose(found["p_value"], test.pvalue, rtol=1e-9)
+    assert np.isclose(found["standard_error"], (one - two).std(ddof=1) / len(one) ** 0.5)
+    assert np.isclose(found["mean_of_model"] - found["mean_of_other"], found["difference"])
+    assert found["difference"] > 0
+
+
+def test_impossible_examples_are_counted_apart():
+    rows = pd.DataFrame({"a": ["x", "y", "x", "y"], "b": ["u", "u", "w", "u"]})
+    sure = mn.MarkovNetwork.from_features
+    variables = {"a": ["x", "y"], "b": ["u", "w"]}
+    never = sure([{"b": "w"}], [-np.inf], variables)
+    some = sure([{"a": "x"}], [0.5], variables)
+    found = mn.compare(never, some, rows, "ll")
+    assert found.impossible == (1, 0)
+    assert found.n_examples == 3
+    assert found.means[0] == -np.inf
+    with pytest.raises(mn.InputError, match="two examples or more"):
+        mn.compare(never, some, rows.iloc[1:3], "ll")
+
+
+def test_every_learner_can_be_cited():
+    without = {name for name in learner_names() if not list(entries_of(name))}
+    assert without == {"atomic"}
+    text = succeed("cite DTSL --set kappa=0.01").stdout
+    assert "kappa=0.01" in text
+    assert "@inproceedings{lowd2010," in text
+    assert "@software{mnlearn," in text
+    assert "keywords" not in text
+
+
+@pytest.mark.parametrize("text", ["DTSL", "chow-liu", "ChowLiu", "DN2MN", "Junction Tree", "l1"])
+def test_learners_are_found_as_people_write_them(text):
+    assert find_learner(text) == text.lower().replace("-", "_").replace(" ", "_").replace(
+        "chowliu", "chow_liu"
+    )
+
+
+def test_a_name_like_that_of_a_learner_is_offered():
+    refuse("fit chowlou --train d.data --out m2.npz", "did you mean chow_liu.")
