@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,18 @@ from mnlearn.variables.schema import NO_STATE, Schema
 # In `Factors.child`: a factor that is not the conditional distribution of one variable.
 NO_CHILD = -1
 Scope = tuple[int, ...]
+
+
+class Scaled(NamedTuple):
+    """Factors in linear space, each divided by its greatest cell.
+
+    shift : float64, (n_factors,), the logarithm of the greatest cell. low : that of the least
+        positive cell of `table`.
+    """
+
+    table: NDArray[np.float64]
+    shift: NDArray[np.float64]
+    low: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +76,34 @@ class Factors:
         members, start = self.scope.tolist(), self.start.tolist()
         return [tuple(members[a:b]) for a, b in itertools.pairwise(start)]
 
+    @cached_property
+    def scaled(self) -> Scaled:
+        """The factors in linear space."""
+        if not len(self):
+            return Scaled(np.zeros(0), np.zeros(0), np.zeros(0))
+        shift = np.maximum.reduceat(self.log_table, self.offset[:-1])
+        impossible = np.isneginf(shift)
+        shift[impossible] = 0.0
+        table = self.log_table - np.repeat(shift, np.diff(self.offset))
+        low = np.minimum.reduceat(np.where(np.isneginf(table), 0.0, table), self.offset[:-1])
+        return Scaled(np.exp(table), shift, low)
+
     def table(self, f: int) -> NDArray[np.float64]:
         """Return the table of factor `f`, an axis for each of its variables."""
         shape = self.arity[list(self.scopes[f])].tolist()
         return self.log_table[self.offset[f] : self.offset[f + 1]].reshape(shape)
+
+    def select(self, chosen: NDArray[np.bool_]) -> "Factors":
+        """Return some of the factors."""
+        members, cells = np.diff(self.start), np.diff(self.offset)
+        return Factors(
+            self.arity,
+            _spans(members[chosen]),
+            self.scope[np.repeat(chosen, members)],
+            _spans(cells[chosen]),
+            self.log_table[np.repeat(chosen, cells)],
+            self.child[chosen],
+        )
 
     def given(self, values: NDArray[np.integer]) -> "Factors":
         """Return the factors of the variables that are left, given the states of the others.

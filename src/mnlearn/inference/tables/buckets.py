@@ -1,0 +1,180 @@
+"""Trees of buckets of factors, and what they cost."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.inference.tables.factors import NO_CHILD, Factors
+from mnlearn.inference.tables.orders import KEPT, Order, find_order
+from mnlearn.kernels.tables.rows import Entry
+from mnlearn.kernels.tables.structure import (
+    LAST,
+    Buckets,
+    place_axes,
+    place_factors,
+    place_inputs,
+    place_strides,
+)
+from mnlearn.runtime.errors import InputError
+
+# Most cells of the messages of a tree.
+MAX_CELLS = 1 << 27
+
+
+class Cost(NamedTuple):
+    """What a tree takes: cells of its messages, 8 bytes each, and multiplications of a pass."""
+
+    cells: float
+    operations: float
+
+
+class Part(NamedTuple):
+    """The variables of factors that a tree is over, numbered anew.
+
+    free : their numbers in the factors. scope : of the factors, in the new numbers, -1 for others.
+    arity : their numbers of states.
+    """
+
+    free: NDArray[np.int64]
+    scope: NDArray[np.int64]
+    arity: NDArray[np.int64]
+
+
+def part_of(factors: Factors, known: NDArray[np.bool_]) -> Part:
+    """Return the variables that are not known and have several states."""
+    free = np.flatnonzero(~known & (factors.arity > 1))
+    local = np.full(len(factors.arity), -1)
+    local[free] = np.arange(len(free))
+    return Part(free, local[factors.scope], factors.arity[free])
+
+
+def order_of(
+    factors: Factors, part: Part, kept: Sequence[int], later: Sequence[int]
+) -> tuple[Order, NDArray[np.int64]]:
+    """Return an order in which `later` variables follow the others, and the kept ones' numbers."""
+    rank = np.zeros(len(part.free), np.int64)
+    rank[np.searchsorted(part.free, later)] = 1
+    inside = np.searchsorted(part.free, [v for v in kept if factors.arity[v] > 1])
+    rank[inside] = KEPT
+    return find_order(factors.start, part.scope, part.arity, rank, inside.tolist()), inside
+
+
+def cost_of(
+    factors: Factors,
+    known: NDArray[np.bool_] | None = None,
+    query: Sequence[int] = (),
+    later: Sequence[int] = (),
+) -> Cost:
+    """Return what a tree takes.
+
+    Parameters
+    ----------
+    factors : Factors
+    known : ndarray of bool, shape (n_vars,), optional
+        The variables whose states are known; none by default.
+    query : sequence of int
+        Variables whose joint distribution is asked for, of none for single marginals.
+    later : sequence of int
+        Variables that are summed out after all others.
+    """
+    known = np.zeros(len(factors.arity), bool) if known is None else known
+    part = part_of(factors, known)
+    order, inside = order_of(factors, part, query, later)
+    if order.log2_cells > 2 * math.log2(MAX_CELLS):
+        return Cost(2.0**order.log2_cells, 2.0**order.log2_cells)
+    buckets, _ = buckets_of(factors, part, order, inside)
+    return cost_of_buckets(buckets)
+
+
+def cost_of_buckets(buckets: Buckets) -> Cost:
+    """Return what a tree takes; see `Cost`."""
+    return Cost(float(buckets.size.sum()), float(products_of(buckets).sum()))
+
+
+def products_of(buckets: Buckets) -> NDArray[np.int64]:
+    """Return the number of multiplications of each bucket."""
+    return buckets.size * buckets.arity * (1 + np.diff(buckets.input_start))
+
+
+def buckets_of(
+    factors: Factors, part: Part, order: Order, kept: NDArray[np.int64]
+) -> tuple[Buckets, NDArray[np.int64]]:
+    """Return the tree of an order, and the bucket of each factor, -1 where all is known."""
+    n, n_free = len(order.order), len(part.free)
+    rank = np.empty(n_free, np.int64)
+    rank[order.order], rank[kept] = np.arange(n), n + np.arange(len(kept))
+    n_axes = int(np.bitwise_count(order.near[order.order]).sum()) + len(kept)
+    axis_start, axis = np.empty(n + 2, np.int64), np.empty(n_axes, np.int64)
+    size, parent = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
+    place_axes(order.near, order.order, rank, kept, part.arity, axis_start, axis, size, parent)
+    home = np.empty(len(factors), np.int64)
+    place_factors(factors.start, part.scope, rank, n, home)
+    n_inputs = int((home >= 0).sum()) + n
+    input_start, first_message = np.zeros(n + 2, np.int64), np.empty(n + 1, np.int64)
+    source = np.empty(n_inputs, np.int64)
+    place_inputs(home, parent, input_start, first_message, source)
+    n_strides = np.repeat(1 + np.diff(axis_start), np.diff(input_start))
+    stride_at = np.concatenate([[0], np.cumsum(n_strides)])
+    stride = np.zeros(stride_at[-1], np.int64)
+    variable = np.append(order.order, LAST)
+    buckets = Buckets(
+        variable, np.append(part.arity[order.order], 1), axis_start, axis, part.arity[axis], size,
+        parent, input_start, first_message, source, stride_at[:-1], stride,
+    )  # fmt: skip
+    sizes = factors.arity[factors.scope]
+    own = np.zeros(n_free, np.int64)
+    place_strides(buckets, factors.start, part.scope, sizes, own, stride_at, stride)
+    numbers = np.append(part.free, LAST)
+    return buckets._replace(variable=numbers[variable], axis=part.free[axis]), home
+
+
+def entry_of(factors: Factors, part: Part, buckets: Buckets, home: NDArray[np.int64]) -> Entry:
+    """Return how the states of known variables come into a tree."""
+    n = len(buckets.parent)
+    factor = np.repeat(np.arange(len(factors)), np.diff(factors.start))
+    steps = strides_of(factors)
+    known = (part.scope < 0) & (factors.arity[factors.scope] > 1)
+    bucket_of = np.full(len(factors.arity), -1)
+    bucket_of[buckets.variable[: n - 1]] = np.arange(n - 1)
+    child = np.where(factors.child == NO_CHILD, -1, bucket_of[factors.child])
+    of_bucket = np.full(n, -1)
+    is_message = np.arange(len(buckets.source)) >= np.repeat(
+        buckets.first_message, np.diff(buckets.input_start)
+    )
+    of_bucket[buckets.source[is_message]] = np.flatnonzero(is_message)
+    return Entry(
+        factors.offset, factors.scaled.shift, factor[known], factors.scope[known].astype(np.int64),
+        steps[known], home, child, of_bucket, factors.log_table,
+    )  # fmt: skip
+
+
+def strides_of(factors: Factors) -> NDArray[np.int64]:
+    """Return how far apart the cells of each factor are along each of its variables."""
+    sizes = factors.arity[factors.scope]
+    out = np.ones(len(sizes), np.int64)
+    n_members = np.diff(factors.start)
+    # The last variable of a scope changes fastest, then the last but one, and so on.
+    for k in range(1, int(n_members.max(initial=0))):
+        own = factors.start[1:][n_members > k] - 1 - k
+        out[own] = out[own + 1] * sizes[own + 1]
+    return out
+
+
+def check_cost(cost: Cost, most: float, passes: int = 1) -> None:
+    """Refuse a tree whose messages would have more than `most` cells.
+
+    Raises
+    ------
+    InputError
+        The sentence says how much memory they would take.
+    """
+    if cost.cells * passes > most:
+        raise InputError(
+            f"exact inference would take tables of {cost.cells * passes:.3g} cells, more than "
+            f"{most:,.0f}, which are {8 * most / 2**30:.1f} GiB.",
+            where="model",
+            advice="ask for an estimate by sampling, or give more evidence",
+        )

@@ -1,0 +1,262 @@
+"""Exact answers from tables: messages in a tree of buckets.
+
+What is callable, for `Factors` and rows of evidence: uint8, (n_rows, n_vars), the number of the
+state of each variable, NO_STATE where it is not known.
+
+- `CliqueTree(factors, known)` is the tree for evidence on some variables, for many questions.
+  `tree.log_values(rows)` is the log of the sum over all other variables for each row: log Z where
+  nothing is known, else log P(evidence) + log Z. `tree.marginals(rows)` is P(state | row) of all
+  states of all variables, beside these logs.
+- `inference.tables.answers` has one question each, pruned first: `joint`, `most_probable`, `draw`,
+  `marginal_map`.
+- `inference.tables.buckets.cost_of(factors, known, query)` says what a tree takes, before anything
+  is computed. A tree that takes more than `max_cells` is refused with an InputError.
+
+Rows may say more than `known`: the states of a variable that the tree sums out are fixed then. So
+one tree answers rows with different missing cells; a tree for their own pattern is smaller.
+
+Messages are products in linear space, each divided by its greatest cell. Where a product of
+positive cells could be too small for that, all is computed again with logarithms, which takes about
+ten times as long.
+
+References
+----------
+Dechter, "Bucket elimination: a unifying framework for reasoning", Artificial Intelligence 113
+(1999). Darwiche, "Modeling and reasoning with Bayesian networks" (2009), Chapters 6 to 8.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.inference.tables.buckets import (
+    MAX_CELLS,
+    Cost,
+    buckets_of,
+    check_cost,
+    cost_of_buckets,
+    entry_of,
+    order_of,
+    part_of,
+    products_of,
+)
+from mnlearn.inference.tables.factors import Factors
+from mnlearn.kernels.tables.blocks import LOG_SUM, SUM, block_axes
+from mnlearn.kernels.tables.messages import State, send_down, send_up
+from mnlearn.kernels.tables.rows import Entry, answer_rows, begin_down, enter_row, log_sum
+from mnlearn.kernels.tables.structure import Buckets
+from mnlearn.runtime.threads import map_ranges
+
+# A kernel is called for about so many products, some tenths of a second, so that a person can
+# interrupt it between two calls.
+_PRODUCTS = 1 << 26
+# Buckets, and blocks of the message of a single one, -1 for all.
+Step = tuple[int, int, int, int]
+Rows = NDArray[np.uint8]
+Values = NDArray[np.float64]
+
+
+class Answers(NamedTuple):
+    """Answers to rows of evidence.
+
+    log_value : float64, (n_rows,), the log of the sum over all variables that are not known.
+    probability : float64, (n_rows, n_states), P(state | row), the states of one variable after
+        those of the other; NaN where a row is impossible.
+    """
+
+    log_value: Values
+    probability: Values
+
+
+@dataclass(frozen=True, eq=False)
+class CliqueTree:
+    """A tree of buckets; see the module.
+
+    Attributes
+    ----------
+    factors : Factors
+    known : ndarray of bool, shape (n_vars,), optional
+        The variables whose states all rows give; none by default.
+    kept : sequence of int
+        Variables that are not summed out, for their joint distribution.
+    later : sequence of int
+        Variables that are summed out, or maximised, after all others.
+    max_cells : float
+        Most cells of the messages.
+
+    Raises
+    ------
+    InputError
+        The messages would have more cells.
+    """
+
+    factors: Factors
+    known: NDArray[np.bool_] | None = None
+    kept: Sequence[int] = ()
+    later: Sequence[int] = ()
+    max_cells: float = MAX_CELLS
+
+    def __post_init__(self) -> None:
+        check_cost(self.cost, self.max_cells)
+
+    @cached_property
+    def _built(self) -> tuple[Buckets, Entry]:
+        factors = self.factors
+        known = np.zeros(len(factors.arity), bool) if self.known is None else self.known
+        part = part_of(factors, known)
+        order, inside = order_of(factors, part, self.kept, self.later)
+        check_cost(Cost(2.0 ** (order.log2_cells - 8), 0.0), self.max_cells)
+        buckets, home = buckets_of(factors, part, order, inside)
+        return buckets, entry_of(factors, part, buckets, home)
+
+    @property
+    def buckets(self) -> Buckets:
+        """The buckets, in the order of elimination."""
+        return self._built[0]
+
+    @property
+    def entry(self) -> Entry:
+        """How the states of known variables come in."""
+        return self._built[1]
+
+    @cached_property
+    def cost(self) -> Cost:
+        """What one pass of messages takes."""
+        return cost_of_buckets(self.buckets)
+
+    @cached_property
+    def first_state(self) -> NDArray[np.int64]:
+        """Where the states of each variable begin among all states; their number at the end."""
+        return np.cumsum([0, *self.factors.arity], dtype=np.int64)
+
+    @cached_property
+    def _steps(self) -> list[Step]:
+        """The calls of kernels for one pass."""
+        products, steps, first = products_of(self.buckets).tolist(), [], 0
+        whole = 0
+        for b, own in enumerate(products):
+            if whole + own > _PRODUCTS and b > first:
+                steps.append((first, b, 0, -1))
+                first, whole = b, 0
+            if own > _PRODUCTS:
+                n_blocks = int(self.buckets.size[b]) // block_axes(self.buckets, b)[1]
+                step = max(1, n_blocks * _PRODUCTS // own)
+                ends = [*range(step, n_blocks, step), n_blocks]
+                steps += [(b, b + 1, c, d) for c, d in zip([0, *ends], ends, strict=False)]
+                first = b + 1
+            else:
+                whole += own
+        last = len(products)
+        return [*steps, (first, last, 0, -1)] if first < last else steps
+
+    def new_state(self, mode: int | NDArray[np.int64] = SUM, down: bool = False) -> State:
+        """Return room for messages.
+
+        mode : SUM, LOG_SUM or MAX, or one of the last two for each bucket. down : whether there is
+            room for messages down.
+        """
+        buckets, n = self.buckets, len(self.buckets.parent)
+        modes = np.full(n, mode) if np.ndim(mode) == 0 else np.asarray(mode)
+        log = int((modes != SUM).all())
+        scaled = self.factors.scaled
+        table = self.factors.log_table if log else scaled.table
+        n_cells = int(buckets.size.sum())
+        value = np.empty(len(table) + n_cells)
+        value[: len(table)] = table
+        at = len(table) + np.concatenate([[0], np.cumsum(buckets.size[:-1])])
+        is_factor = self.entry.of_bucket
+        low, input_at = np.zeros(len(buckets.source)), np.zeros(len(buckets.source), np.int64)
+        from_factor = np.ones(len(low), bool)
+        from_factor[is_factor[:-1]] = False
+        low[from_factor] = scaled.low[buckets.source[from_factor]]
+        input_at[is_factor[:-1]] = at[:-1]
+        return State(
+            modes, log, input_at, value, low, at, np.empty(n_cells if down else 0), np.zeros(n),
+            np.zeros(n, np.uint8), np.zeros(n, np.int64), np.zeros(n),
+            self.first_state[buckets.variable], np.zeros(self.first_state[-1]),
+        )  # fmt: skip
+
+    def log_values(self, rows: Rows, threads: int = 1) -> Values:
+        """Return the log of the sum over all variables that are not known, for each row, in nats.
+
+        It is log Z where nothing is known, log P(evidence) + log Z otherwise, and minus infinity
+        for evidence that is impossible.
+        """
+        return self._answer(rows, False, threads)[0]
+
+    def marginals(self, rows: Rows, threads: int = 1) -> Answers:
+        """Return P(state | row) of all states of all variables; see `Answers`."""
+        check_cost(self.cost, self.max_cells, passes=2)
+        log_value, weight = self._answer(rows, True, threads)
+        first, arity = self.first_state, self.factors.arity
+        inside = np.zeros(len(arity), bool)
+        inside[self.buckets.variable[:-1]] = True
+        for v in np.flatnonzero(~inside).tolist():
+            state = rows[:, v] if arity[v] > 1 else np.zeros(len(rows), np.int64)
+            weight[np.arange(len(rows)), first[v] + state] = 1.0
+        with np.errstate(invalid="ignore"):
+            total = np.add.reduceat(weight, first[:-1], axis=1)
+            weight /= np.repeat(total, arity, axis=1)
+        weight[np.isneginf(log_value)] = np.nan
+        return Answers(log_value, weight)
+
+    def _answer(self, rows: Rows, with_marginals: bool, threads: int) -> tuple[Values, Values]:
+        """Return the logarithms of the values of rows, and the weights of all states."""
+        log_value = np.empty(len(rows))
+        weight = np.empty((len(rows), int(self.first_state[-1]) if with_marginals else 0))
+        size = int(self.cost.operations) * (5 if with_marginals else 1)
+
+        def answer(first: int, last: int) -> None:
+            state, row = self.new_state(down=with_marginals), first
+            while row < last:
+                end = min(row + max(1, _PRODUCTS // size), last)
+                done = 0
+                if size <= _PRODUCTS:
+                    done = answer_rows(
+                        self.buckets, state, self.entry, rows, with_marginals, row, end,
+                        log_value, weight,
+                    )  # fmt: skip
+                row += done
+                if row < end:
+                    answer_one(row, None if size <= _PRODUCTS else state)
+                    row += 1
+
+        def answer_one(row: int, state: State | None) -> None:
+            found = None if state is None else self.run(state, rows[row], with_marginals)
+            if found is None:
+                state = self.new_state(LOG_SUM, with_marginals)
+                found = self.run(state, rows[row], with_marginals)
+            assert state is not None
+            assert found is not None
+            log_value[row], own = found, state.marginal
+            if with_marginals and state.log:
+                most = np.maximum.reduceat(own, self.first_state[:-1])
+                own = np.exp(own - np.repeat(np.maximum(most, -1e300), self.factors.arity))
+            weight[row] = own[: weight.shape[1]]
+
+        map_ranges(answer, len(rows), threads)
+        return log_value, weight
+
+    def run(self, state: State, values: Rows, down: bool = False) -> float | None:
+        """Compute the messages of one row; None where linear space is too small for it."""
+        buckets, entry = self.buckets, self.entry
+        constant = enter_row(buckets, state, entry, values)
+        for step in self._steps:
+            if not send_up(buckets, state, *step, entry.of_bucket):
+                return None
+        if down:
+            begin_down(buckets, state)
+            for step in reversed(self._steps):
+                if not send_down(buckets, state, *step):
+                    return None
+        return float(log_sum(buckets, state, constant))
+
+    def table(self, state: State) -> Values:
+        """Return the table of the last bucket, over the variables that are kept, not normalised."""
+        own, shape = self.buckets, self.factors.arity[list(self.kept)]
+        at = int(state.message_at[-1])
+        return state.value[at : at + int(own.size[-1])].reshape(shape)

@@ -1,0 +1,90 @@
+"""Orders in which variables are eliminated, and what need not be eliminated at all."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.kernels.tables.order import eliminate, join_scopes
+
+# The rank of a variable that is not eliminated.
+KEPT = -1
+
+
+class Order(NamedTuple):
+    """An order of elimination.
+
+    order : int64, the variables in their order.
+    near : uint64, bits of the neighbours of each variable when it is eliminated.
+    log2_cells : log2 of the number of cells of all tables over a variable and its neighbours.
+    """
+
+    order: NDArray[np.int64]
+    near: NDArray[np.uint64]
+    log2_cells: float
+
+
+def find_order(
+    start: NDArray[np.int64],
+    scope: NDArray[np.int64],
+    arity: NDArray[np.int64],
+    rank: NDArray[np.int64] | None = None,
+    joined: Sequence[int] = (),
+) -> Order:
+    """Return the better of the orders of least fill and of least weighted fill.
+
+    Parameters
+    ----------
+    start, scope : ndarray of int64
+        Scopes of factors in flat arrays, as in `Factors`; a negative variable is left out.
+    arity : ndarray of int64, shape (n_vars,)
+        Number of states of each variable.
+    rank : ndarray of int64, shape (n_vars,), optional
+        Variables of a lower rank are eliminated before those of a higher one, and of rank KEPT not
+        at all.
+    joined : sequence of int
+        Variables that shall be in one table in the end.
+    """
+    n = len(arity)
+    near = np.zeros((n, (n + 63) // 64), np.uint64)
+    join_scopes(start, scope, near)
+    if len(joined) > 1:
+        join_scopes(np.array([0, len(joined)]), np.asarray(joined, np.int64), near)
+    rank = np.zeros(n, np.int64) if rank is None else rank
+    log_size = np.log2(arity)
+    found: list[Order] = []
+    for weight in (np.ones(n), arity.astype(np.float64)):
+        own, order = near.copy(), np.empty(n, np.int64)
+        n_left, log2_cells = eliminate(own, weight, log_size, rank, np.inf, order)
+        found.append(Order(order[:n_left], own, log2_cells))
+        if (arity == arity[:1]).all():
+            break
+    return min(found, key=lambda one: one.log2_cells)
+
+
+def min_fill_order(
+    n_vars: int,
+    scopes: Iterable[Sequence[int]],
+    most: float = math.inf,
+    arity: Sequence[int] | None = None,
+) -> tuple[list[int], float]:
+    """Return the order of least fill, and log2 of the number of cells of its tables.
+
+    The next variable is always the one whose elimination joins the fewest pairs of neighbours; of
+    several such variables, the first. The search ends where the cells are more than 2 ** `most`.
+    Variables have two states if no `arity` is given.
+    """
+    scopes = [list(scope) for scope in scopes]
+    log_size = np.log2(np.full(n_vars, 2) if arity is None else np.asarray(arity))
+    largest = max((float(log_size[scope].sum()) for scope in scopes), default=0.0)
+    if largest > most:
+        return [], largest
+    near = np.zeros((n_vars, (n_vars + 63) // 64), np.uint64)
+    start = np.cumsum([0, *map(len, scopes)], dtype=np.int64)
+    join_scopes(start, np.array([v for scope in scopes for v in scope], np.int64), near)
+    order = np.empty(n_vars, np.int64)
+    rank = np.zeros(n_vars, np.int64)
+    n_found, log2_cells = eliminate(near, np.ones(n_vars), log_size, rank, float(most), order)
+    return order[:n_found].tolist(), log2_cells

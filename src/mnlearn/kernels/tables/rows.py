@@ -1,0 +1,108 @@
+"""Evidence of one row after another in a tree of buckets."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.tables.messages import FREE, find_units, send_down, send_up
+
+NO_STATE = 255
+
+
+class Entry(NamedTuple):
+    """How the states of known variables come into a tree of buckets.
+
+    offset, shift : float64, where the cells of each factor begin, and what was taken off their
+        logarithms in linear space.
+    factor, variable, stride : each place of a variable that the tree takes as known: its factor and
+        how far apart the cells are.
+    home : the bucket of each factor, -1 where all its variables are known.
+    child : the bucket of the variable that a factor is the distribution of, negative if none.
+    of_bucket : the input that the message of each bucket is, -1 for the last one.
+    log_table : as in `Factors`.
+    """
+
+    offset: NDArray[np.int64]
+    shift: NDArray[np.float64]
+    factor: NDArray[np.int64]
+    variable: NDArray[np.int64]
+    stride: NDArray[np.int64]
+    home: NDArray[np.int64]
+    child: NDArray[np.int64]
+    of_bucket: NDArray[np.int64]
+    log_table: NDArray[np.float64]
+
+
+@kernel
+def enter_row(buckets, state, entry, values):
+    """Enter the states of a row; return the logarithm of what is in no message.
+
+    values : uint8, (n_vars,), NO_STATE where nothing is known.
+    """
+    at = entry.offset[:-1].copy()
+    for k in range(len(entry.factor)):
+        at[entry.factor[k]] += entry.stride[k] * values[entry.variable[k]]
+    for b in range(len(buckets.parent)):
+        v = buckets.variable[b]
+        state.fixed[b] = FREE if v < 0 or values[v] == NO_STATE else values[v]
+        state.log_scale[b] = 0.0
+        for i in range(buckets.input_start[b], buckets.first_message[b]):
+            state.input_at[i] = at[buckets.source[i]]
+    find_units(buckets, entry.child, state)
+    constant = 0.0
+    for f in range(len(entry.home)):
+        if entry.home[f] < 0:
+            constant += entry.log_table[at[f]]
+        elif not state.log and not state.is_unit[entry.home[f]]:
+            constant += entry.shift[f]
+    return constant
+
+
+@kernel
+def log_sum(buckets, state, constant):
+    """Return the logarithm of the sum of the table of the last bucket, in which messages are."""
+    last = len(buckets.parent) - 1
+    at, most = state.message_at[last], -np.inf
+    for j in range(at, at + buckets.size[last]):
+        most = max(most, state.value[j])
+    if most == (-np.inf if state.log else 0.0):
+        return -np.inf
+    whole = 0.0
+    for j in range(at, at + buckets.size[last]):
+        whole += np.exp(state.value[j] - most) if state.log else state.value[j]
+    return constant + state.log_scale.sum() + np.log(whole) + (most if state.log else 0.0)
+
+
+@kernel
+def begin_down(buckets, state):
+    """Set the messages down to nothing, but that of the last bucket to 1."""
+    last = len(buckets.parent) - 1
+    at = state.message_at[last] - state.message_at[0]
+    state.down[:] = -np.inf if state.log else 0.0
+    state.down[at : at + buckets.size[last]] = 0.0 if state.log else 1.0
+    state.marginal[:] = -np.inf if state.log else 0.0
+    state.low_down[last] = 0.0
+
+
+@kernel
+def answer_rows(buckets, state, entry, values, with_marginals, first, last, log_value, marginal):
+    """Answer rows first:last of evidence; return how many, up to one linear space is too small for.
+
+    log_value : float64, (n_rows,), written: the logarithm of the sum over the other variables.
+    marginal : (n_rows, n_states), written where it is asked for, not normalised.
+    """
+    n = len(buckets.parent)
+    for row in range(first, last):
+        constant = enter_row(buckets, state, entry, values[row])
+        if not send_up(buckets, state, 0, n, 0, -1, entry.of_bucket):
+            return row - first
+        log_value[row] = log_sum(buckets, state, constant)
+        if with_marginals:
+            begin_down(buckets, state)
+            if not send_down(buckets, state, 0, n, 0, -1):
+                return row - first
+            for k in range(len(state.marginal)):
+                marginal[row, k] = state.marginal[k]
+    return last - first
