@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from mnlearn.data.examples import load_dataset
+from mnlearn.models.io.formats import load_model
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text
 
@@ -56,6 +57,19 @@ def test_binary_file_is_named(tmp_path, content, kind):
     path.write_bytes(content + b"\xff")
     with pytest.raises(InputError, match=f"table.csv: is {kind}, not text; "):
         read_text(path)
+    path = path.rename(tmp_path / "model.pkl")
+    with pytest.raises(InputError, match=f"model.pkl: is {kind}, which is not read; "):
+        load_model(path)
+    path = path.rename(tmp_path / "model.npz")
+    sentence = "" if content.startswith(b"PK") else rf"a readable \.npz file \(is {kind}\)"
+    with pytest.raises(InputError, match=sentence):
+        load_model(path)
+
+
+def test_networks_of_other_programs_are_named(tmp_path):
+    for suffix, name in ((".xdsl", "GeNIe"), (".net", "Hugin"), (".DNE", "Netica"), (".rds", "R")):
+        with pytest.raises(InputError, match=f"of {name}, which is not read; .*\\.bif"):
+            load_model(tmp_path / f"a{suffix}")
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])

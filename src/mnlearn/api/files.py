@@ -33,7 +33,8 @@ def load(path: Path | str) -> Model:
     Parameters
     ----------
     path : path-like
-        `.npz` (native); `.mn`, `.dn`, `.bn` or `.ac` (Libra); `.bif` or `.uai`.
+        `.npz` (native); `.mn`, `.dn`, `.bn` or `.ac` (Libra); `.bif`, `.xmlbif` or `.uai`. The
+        text forms may be compressed (`.gz`, `.xz`, `.bz2`).
 
     Returns
     -------

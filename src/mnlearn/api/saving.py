@@ -5,7 +5,8 @@ from pathlib import Path
 
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.inference.circuits.compilation import compile_for
-from mnlearn.models.io.formats import form_of, save_model
+from mnlearn.models.io.formats import save_model
+from mnlearn.models.io.suffixes import form_of
 from mnlearn.models.model import Model
 
 # Forms that have numbers in the place of names and states.

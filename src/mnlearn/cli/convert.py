@@ -53,12 +53,14 @@ def convert(
 
     \b
     models  .npz  .mn  .dn  .bn  .ac  .bif  .uai   both ways;
-            .nnf (d-DNNF), .graphml and .csv (edges): out only; a Markov or
-            Bayesian network is compiled into an .ac or .nnf for exact answers
-    data      .npz  .data  .csv, and .gz, .xz or .bz2 of the text forms; tables of
-            other programs (.parquet, .feather, .sav, .dta, .xlsx): in only
+            .xmlbif: in only; .nnf (d-DNNF), .graphml and .csv (edges): out
+            only; a Markov or Bayesian network is compiled into an .ac or .nnf
+    data    .npz  .data  .csv; tables of other programs (.parquet, .feather,
+            .sav, .dta, .xlsx): in only
+    text forms of both may be compressed (.gz, .xz, .bz2)
     """
-    from mnlearn.models.io.formats import FORMS, form_of
+    from mnlearn.models.io.formats import FORMS
+    from mnlearn.models.io.suffixes import form_of
 
     given_path = None if given is None else evidence_path(given)
     check_outputs([target], source, given_path)

@@ -81,7 +81,9 @@ def check_outputs(outputs: Iterable[Path | None], *inputs: Path | None) -> None:
     """
     written = [out for out in outputs if out is not None]
     # The weights of a d-DNNF are in a second file.
-    written += [Path(f"{out}.csv") for out in written if out.suffix.lower() == ".nnf"]
+    written += [
+        Path(f"{out}.csv") for out in written if ".nnf" in map(str.lower, out.suffixes[-2:])
+    ]
     for first, second in combinations(written, 2):
         if first.resolve() == second.resolve():
             raise InputError(f"{second}: two outputs of this command; expected different files.")
@@ -99,7 +101,8 @@ def check_outputs(outputs: Iterable[Path | None], *inputs: Path | None) -> None:
 
 def check_model_file(path: Path) -> None:
     """Refuse a file for a learned model from which no command could read the model again."""
-    from mnlearn.models.io.formats import FORMS, check_writable, form_of
+    from mnlearn.models.io.formats import FORMS, check_writable
+    from mnlearn.models.io.suffixes import form_of
 
     check_writable(path)
     suffix = form_of(path)

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from mnlearn.data.tables import describe_order
 from mnlearn.data.text_lines import tidy_lines
 from mnlearn.data.text_tables import rows_of
+from mnlearn.models.io.suffixes import form_of
+from mnlearn.models.io.uai import read_uai_evidence
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, split_lines
 from mnlearn.variables.frames import as_frame, column_names, is_frame
@@ -157,10 +159,11 @@ def read_evidence(path: Path, schema: Schema) -> tuple[Evidence, str | None]:
     Parameters
     ----------
     path : Path
-        A cell is a state of its variable; or it is *, empty or NA if its variable is asked for. The
-        first line may have the names of variables, in any order; variables that it does not name
-        are asked for. A first column without a name numbers the rows. Without names each line has
-        a cell for every variable.
+        `.uai.evid` and `.uai` have the numbers of variables and states, as the UAI competitions
+        give evidence. Else a cell is a state of its variable; or it is *, empty or NA if its
+        variable is asked for. The first line may have the names of variables, in any order;
+        variables that it does not name are asked for. A first column without a name numbers the
+        rows. Without names each line has a cell for every variable.
     schema : Schema
         The variables.
 
@@ -176,6 +179,13 @@ def read_evidence(path: Path, schema: Schema) -> tuple[Evidence, str | None]:
         A line has too few or too many cells, or a cell is no state; or the first line names a
         variable twice, or one that the model does not have.
     """
+    if form_of(path) in (".evid", ".uai"):
+        return _read_numbers(path, schema), None
+    return _read_table(path, schema)
+
+
+def _read_table(path: Path, schema: Schema) -> tuple[Evidence, str | None]:
+    """Read rows of states; see `read_evidence`."""
     table = list(
         rows_of(tidy_lines(split_lines(read_text(path)), str(path), "evidence"), str(path))
     )
@@ -210,6 +220,15 @@ def read_evidence(path: Path, schema: Schema) -> tuple[Evidence, str | None]:
         place = partial(_name_cell, name_row, schema.names[v])
         values[:, v] = match_states(schema[v], column, place)
     return Evidence(values, name_row), None if note is None else f"{path}, line 1: {note}."
+
+
+def _read_numbers(path: Path, schema: Schema) -> Evidence:
+    """Return the evidence in a file of the UAI competitions, a row for each sample."""
+    samples = read_uai_evidence(path, schema)
+    values = np.full((len(samples), len(schema)), NO_STATE, np.uint8)
+    for row, known in zip(values, samples, strict=True):
+        row[list(known)] = list(known.values())
+    return Evidence(values, lambda row: f"{path}, sample {row + 1}")
 
 
 def _name_cell(name_row: Callable[[int], str], name: str, row: int) -> str:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from mnlearn.runtime.atomic import atomic_path
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, check_archive
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.file_kinds import kind_of_file
 
 
 def write_arrays(path: Path | str, arrays: Mapping[str, NDArray]) -> None:
@@ -35,7 +36,10 @@ def read_arrays(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> dict
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file.") from error
     except Exception as error:  # numpy and zipfile raise a dozen types for a damaged archive
-        raise InputError(f"{path}: is not a readable .npz file ({error}).") from error
+        program = kind_of_file(path)
+        # A damaged archive is one still.
+        fault = f"is {program[0]}" if program and "archive" not in program[0] else error
+        raise InputError(f"{path}: is not a readable .npz file ({fault}).") from error
 
 
 def read_only(array: NDArray) -> NDArray:

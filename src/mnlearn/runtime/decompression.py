@@ -92,7 +92,7 @@ def open_bytes(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> Itera
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
     with file:
-        if path.suffix not in _OPENERS:
+        if path.suffix.lower() not in _OPENERS:
             try:
                 yield file
             except OSError as error:
@@ -105,7 +105,7 @@ def open_bytes(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> Itera
 def read_limited(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> bytes:
     """Return the whole content of `path`; see `open_bytes`."""
     with open_bytes(path, limit) as file:
-        return _read_all(file) if Path(path).suffix in _OPENERS else file.read()
+        return _read_all(file) if Path(path).suffix.lower() in _OPENERS else file.read()
 
 
 def expand(content: bytes, place: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> bytes:
@@ -142,7 +142,7 @@ def _expand(
     file: IO[bytes], place: Path | str, n_compressed: int, limit: ExpansionLimit
 ) -> Iterator[IO[bytes]]:
     """Yield the expanded content of an open compressed file."""
-    suffix = Path(place).suffix
+    suffix = Path(place).suffix.lower()
     try:
         with _OPENERS[suffix](file, "rb") as expanded:
             yield io.BufferedReader(_Counted(expanded, place, n_compressed, limit), _CHUNK_BYTES)

@@ -1,6 +1,7 @@
 """Files that are no text, named for what they are."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 # The first bytes of a file, what it is, and what a person can do with it.
 _KINDS: tuple[tuple[bytes, str, str], ...] = (
@@ -47,3 +48,12 @@ def kind_of(content: bytes) -> tuple[str, str] | None:
         return "a Stata file", "a table of this kind is read if its name ends in .dta"
     begins: Callable[[bytes], bool] = content.startswith
     return next(((name, advice) for mark, name, advice in _KINDS if begins(mark)), None)
+
+
+def kind_of_file(path: Path | str) -> tuple[str, str] | None:
+    """Return what a file is by its first bytes, as `kind_of`; None if it cannot be read."""
+    try:
+        with Path(path).open("rb") as file:
+            return kind_of(file.read(_HEAD))
+    except OSError:
+        return None

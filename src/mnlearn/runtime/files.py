@@ -43,7 +43,7 @@ def write_bytes(path: Path | str, content: bytes) -> None:
 
 def compress_for(path: Path | str, content: bytes) -> bytes:
     """Return `content`, compressed by the suffix `.xz`, `.gz` or `.bz2`."""
-    suffix = Path(path).suffix
+    suffix = Path(path).suffix.lower()
     if suffix == ".xz":
         return lzma.compress(content)
     if suffix == ".bz2":
@@ -125,7 +125,9 @@ def _not_text(content: bytes, start: int, where: Path | str) -> InputError:
     if found is not None:
         return InputError(f"is {found[0]}, not text.", where=where, advice=found[1])
     advice = "if it is one, save it in UTF-8, which Excel calls CSV UTF-8"
-    return InputError(f"is not a text file (byte {start}).", where=where, advice=advice)
+    line = content.count(b"\n", 0, start) + 1
+    fault = f"is not a text file (line {line}, byte {start})."
+    return InputError(fault, where=where, advice=advice)
 
 
 def split_lines(text: str) -> list[str]:

@@ -70,10 +70,6 @@ def test_libra_text_of_a_small_circuit(tmp_path):
     assert [circuit.features.literals(k) for k in range(2)] == [[(0, 0)], [(0, 1)]]
     path.write_text(text)
     assert load_model(path).features is None
-    path.write_text("(2)\nn 0.25\nEOF\n")
-    with pytest.raises(InputError, match="variable 0 is not below its root"):
-        load_model(path)
-    path.write_text(text + "0 0.25 +v0_0\nEOF\n")
     # Features of a part of the parameters are no Markov network.
     path.write_text(text + "0 0.25 +v0_0\nEOF\n")
     assert load_model(path).features is None
@@ -93,7 +89,6 @@ def test_libra_text_of_a_small_circuit(tmp_path):
         ("(2)\nn -1\nEOF\n", "line 2: expected a number of at least 0"),
         ("(2)\nq 1\nEOF\n", "line 2: expected a node"),
         ("(2)\nv 0 0\nv 0 1\n+ 0 1\n", "ends too early"),
-        ("(2 2)\nv 0 0\nv 0 1\n+ 0 1\nEOF\n", "variable 1 is not below its root"),
         ("(2)\nv 0 0\nEOF\n0 1.0 +v0_0\nEOF\n", "line 4: expected the number of a parameter"),
         ("(2)\nn 1\nv 0 0\n* 0 1\nEOF\n0 1.0 v0_0\nEOF\n", "line 6: expected literals"),
         ("(2)\nn 1\nv 0 0\n* 0 1\nEOF\n0 1.0 +v3_0\nEOF\n", "line 6: expected a variable from v0"),
@@ -386,3 +381,19 @@ def test_a_parameter_that_is_too_large_to_write(tmp_path, suffix):
         save_model(large, path)
     assert str(caught.value) == f"{path}: a parameter of exp(800) is too large."
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_circuit_from_which_variables_were_cut(tmp_path, caplog):
+    """What `acopt` leaves where the states of variables 0 and 3 are known."""
+    caplog.set_level("INFO", "mnlearn")
+    path = tmp_path / "c.ac"
+    path.write_text("(2 2 1 3)\nv 1 0\nv 1 1\nn 0.3\nn 0.7\n* 0 2\n* 1 3\n+ 4 5\nEOF\n")
+    circuit = load_model(path)
+    assert "does not mention V0, V3; all states of a variable count alike" in caplog.text
+    states = np.indices([2, 2, 1, 3]).reshape(4, -1).T
+    found = np.exp(log_value(circuit, circuit.schema.rows(states)))
+    np.testing.assert_allclose(found, np.where(states[:, 1], 0.7, 0.3))
+    path.write_text("(2)\nn 0.5\n* 0\nEOF\n")
+    assert np.exp(log_value(load_model(path), np.array([[0], [2]], np.uint8))) == pytest.approx(
+        [0.5, 1]
+    )

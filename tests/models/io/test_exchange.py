@@ -55,7 +55,11 @@ def test_a_file_of_the_form(tmp_path):
     ("old", "new", "message"),
     [
         ("MARKOV", "MARCOV", "expected MARKOV or BAYES, got 'MARCOV'"),
-        ("MARKOV", "BAYES", "BAYES: expected probabilities of variable 1 that add up to 1"),
+        (
+            "MARKOV",
+            "BAYES",
+            "BAYES: expected one distribution of each variable",
+        ),
         ("2 3 2", "2 0 2", "expected a number of values \\(1 to 254\\), got '0'"),
         ("2 0 1", "2 0 3", "expected a variable \\(0 to 2\\), got '3'"),
         ("2 0 1", "2 0 0", "expected different variables"),
@@ -64,7 +68,7 @@ def test_a_file_of_the_form(tmp_path):
         ("4 5 6", "4 5 nan", "expected a number of at least 0, got 'nan'"),
         ("1 2.5\n", "1\n", "ends too early, expected a value"),
         ("1 2.5\n", "1 0\n", "all states have the value 0"),
-        ("1 2.5\n", "1 2 3\n", "expected the end of the file, got '3'"),
+        ("1 2.5\n", "1 2 3\n", "ends too early, expected a variable"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path, old, new, message):

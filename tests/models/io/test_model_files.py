@@ -139,7 +139,10 @@ def test_suffixes(tmp_path):
     assert str(caught.value) == sentence + written
     with pytest.raises(InputError) as caught:
         load_model(tmp_path / "a.txt")
-    assert str(caught.value) == sentence + ".npz, .mn, .dn, .bn, .ac, .bif or .uai."
+    assert (
+        str(caught.value)
+        == sentence + ".npz, .mn, .dn, .bn, .ac, .bif, .uai, .xmlbif, .bifxml or .xml."
+    )
     with pytest.raises(InputError, match=r"a\.mn: a \.mn file holds a Markov network, not"):
         save_model(TREES, tmp_path / "a.mn")
     with pytest.raises(InputError, match=r"a\.dn: a \.dn file holds a dependency network, not"):

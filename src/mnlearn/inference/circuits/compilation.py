@@ -18,7 +18,7 @@ from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.elimination import min_fill_order
 from mnlearn.models.interactions import allowed_states
-from mnlearn.models.io.formats import form_of
+from mnlearn.models.io.suffixes import form_of
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError

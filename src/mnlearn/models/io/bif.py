@@ -2,7 +2,8 @@
 
 The states of a variable are numbered in the order of its declaration. A `table` has its numbers in
 the order of the variables in the head; the last changes fastest. States that are whole numbers
-become numbers. Where commas separate names, a name may contain blanks.
+become numbers. Where commas separate names, a name may contain blanks. The blocks may be in any
+order and the keywords in capitals; JavaBayes writes no `|` in a head.
 """
 
 import itertools
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 
 from mnlearn.models.bayesian_network import BayesianNetwork, network_of_tables
 from mnlearn.models.cpd_tables import CpdTable
+from mnlearn.models.io.printed import check_sums, fault_of, probabilities
+from mnlearn.models.io.xmlbif import parse_xmlbif
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, write_text
 from mnlearn.variables.arrays import states_of
@@ -24,13 +27,13 @@ from mnlearn.variables.schema import Schema, Variable
 
 MAX_PARENTS = 20
 MAX_CELLS = 1 << (MAX_PARENTS + 1)
-# Printed probabilities are rounded: this is how far their sum may be from 1.
-_TOLERANCE = 1e-3
 _MARKS = frozenset("[]{}()|;")
 _PLAIN = re.compile(r"[A-Za-z0-9_.+-]+")
-_COMMENT = re.compile(r'"[^"\n]*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+# What is no comment comes first: texts in quotation marks, and the address in a property.
+_COMMENT = re.compile(r'"[^"\n]*"|\bproperty\b[^;\n"]*;|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _BLANK = re.compile(r"[\s,]*")
 _TOKEN = re.compile(r'"(?P<quoted>[^"\n]*)"|(?P<mark>[][{}()|;])|(?P<word>[^\s,"{}()|;\[\]]+)')
+_DECIMAL_COMMA = re.compile(r"[0-9]+,[0-9]+")
 _COUNT = re.compile(r"[0-9]{1,6}")
 
 
@@ -40,8 +43,13 @@ class _Token(NamedTuple):
 
 
 class _Variable(NamedTuple):
+    name: str
     number: int
     states: list[str]
+
+
+class _UndeclaredError(Exception):
+    """A variable whose declaration may follow."""
 
 
 def read_bif(path: Path | str) -> BayesianNetwork:
@@ -53,7 +61,8 @@ def read_bif(path: Path | str) -> BayesianNetwork:
         The file is missing or malformed, lacks a CPD or a part of one, or has a directed cycle. The
         sentence names the line where there is one.
     """
-    return parse_bif(read_text(path), str(path))
+    text = read_text(path)
+    return (parse_xmlbif if text.lstrip().startswith("<") else parse_bif)(text, str(path))
 
 
 def parse_bif(text: str, where: str) -> BayesianNetwork:
@@ -118,21 +127,32 @@ class _Reader:
         self.at = 0
         self.variables: dict[str, _Variable] = {}
         self.tables: dict[int, CpdTable] = {}
+        # Whether all declarations are read.
+        self.is_declared = False
 
     def read(self) -> None:
         """Read all variables and tables."""
+        later = []
         while self._skip_blank() < len(self.text):
-            word = self._next("network, variable or probability")
-            if word.text == "network":
-                self._word("the name of the network")
-                self._expect("{")
+            begin, word = self.at, self._next("network, variable or probability")
+            keyword = word.text.lower()
+            if keyword == "network":
+                self._until("{", "the name of the network")
                 self._skip_past("}")
-            elif word.text == "variable":
+            elif keyword == "variable":
                 self._read_variable()
-            elif word.text == "probability":
-                self._read_probability()
+            elif keyword == "probability":
+                try:
+                    self._read_probability()
+                except _UndeclaredError:
+                    later.append(begin)
+                    self._skip_past("}")
             else:
                 self._refuse("network, variable or probability", word)
+        self.is_declared = True
+        for self.at in later:
+            self._next("probability")
+            self._read_probability()
         if not self.variables:
             raise InputError(f"{self.path}: expected variables, found none.")
         for name, variable in self.variables.items():
@@ -149,8 +169,10 @@ class _Reader:
         return self.text.count("\n", 0, at) + 1
 
     def _refuse(self, expected: str, got: _Token) -> NoReturn:
-        where = f"{self.path}, line {self._line(got.at)}"
-        raise InputError(f"{where}: expected {expected}, got {got.text[:40]!r}.")
+        self._fault(f"expected {expected}, got {got.text[:40]!r}.", got.at)
+
+    def _fault(self, fault: str, at: int) -> NoReturn:
+        raise InputError(f"{self.path}, line {self._line(at)}: {fault}")
 
     def _next(self, expected: str) -> _Token:
         at = self._skip_blank()
@@ -171,13 +193,16 @@ class _Reader:
 
     def _expect(self, text: str) -> None:
         token = self._next(text)
-        if token.text != text:
+        if token.text.lower() != text:
             self._refuse(text, token)
 
-    def _until(self, mark: str, expected: str) -> list[_Token]:
-        """Return the words before a mark and move past it."""
-        out = []
+    def _until(self, mark: str, expected: str, skipped: str = "") -> list[_Token]:
+        """Return the words before a mark and move past it; another mark may stand before them."""
+        out: list[_Token] = []
         while (token := self._next(mark)).text != mark:
+            if token.text == skipped and not out:
+                skipped = ""
+                continue
             if token.text in _MARKS:
                 self._refuse(expected, token)
             out.append(token)
@@ -210,10 +235,10 @@ class _Reader:
         self._expect("{")
         states: list[str] | None = None
         while (token := self._next("}")).text != "}":
-            if token.text == "property":
+            if token.text.lower() == "property":
                 self._skip_past(";")
                 continue
-            if token.text != "type":
+            if token.text.lower() != "type":
                 self._refuse("type or property", token)
             self._expect("discrete")
             self._expect("[")
@@ -227,11 +252,13 @@ class _Reader:
                 self._refuse(f"as many different states of {name.text} as are named", count)
         if states is None:
             self._refuse(f"the type of {name.text}", token)
-        self.variables[name.text] = _Variable(len(self.variables), states)
+        self.variables[name.text] = _Variable(name.text, len(self.variables), states)
 
     def _variable(self, token: _Token) -> _Variable:
+        if token.text not in self.variables and not self.is_declared:
+            raise _UndeclaredError
         if token.text not in self.variables:
-            self._refuse("a variable that is declared before", token)
+            self._refuse("a variable that is declared", token)
         return self.variables[token.text]
 
     def _read_probability(self) -> None:
@@ -240,81 +267,100 @@ class _Reader:
         own = self._variable(head)
         if own.number in self.tables:
             self._refuse("one CPD of each variable", head)
-        parents: list[_Variable] = []
-        token = self._next(")")
-        if token.text == "|":
-            parents = [self._variable(word) for word in self._until(")", "parents")]
-        elif token.text != ")":
-            self._refuse("| or )", token)
+        words = self._until(")", "parents", skipped="|")
+        parents = [self._variable(word) for word in words]
         if len({own.number, *(p.number for p in parents)}) <= len(parents):
             self._refuse("different variables", head)
         if len(parents) > MAX_PARENTS:
             self._refuse(f"at most {MAX_PARENTS} parents", head)
-        table = self._read_table(parents, own)
-        total = table.sum(axis=-1)
-        # A missing entry is NaN, for which this comparison is false.
-        if not (np.abs(total - 1.0) <= _TOLERANCE).all():
-            self._refuse("probabilities for all states of the parents that add up to 1", head)
+        table = self._read_table(parents, own, head)
         self.tables[own.number] = CpdTable(tuple(p.number for p in parents), table)
 
-    def _read_table(self, parents: list[_Variable], own: _Variable) -> NDArray[np.float64]:
+    def _read_table(
+        self, parents: list[_Variable], own: _Variable, head: _Token
+    ) -> NDArray[np.float64]:
         """Return the probabilities up to the closing brace, the variable on the last axis."""
         shape = [len(variable.states) for variable in (*parents, own)]
         if math.prod(shape) > MAX_CELLS:
             self._refuse(f"at most {MAX_CELLS} probabilities of one variable", self._next("{"))
-        table = np.full(shape, np.nan)
-        default = np.full(shape[-1], np.nan)
+        table, default = np.empty(shape), None
+        is_given = np.zeros(shape[:-1], bool)
         self._expect("{")
         while (token := self._next("}")).text != "}":
-            if token.text == "property":
+            keyword = token.text.lower()
+            if keyword == "property":
                 self._skip_past(";")
-            elif token.text == "table":
-                # In the file the variable itself changes slowest, in the table fastest.
-                numbers = np.reshape(self._numbers(table.size), (shape[-1], *shape[:-1]))
-                table[...] = np.moveaxis(numbers, 0, -1)
-            elif token.text == "default":
-                default = np.array(self._numbers(shape[-1]))
+            elif keyword == "table":
+                if is_given.any():
+                    self._fault(f"{own.name} has probabilities before this table.", token.at)
+                table[...] = self._numbers(parents, own, token)
+                is_given[...] = True
+            elif keyword == "default":
+                if default is not None:
+                    self._fault(f"{own.name} has a second default.", token.at)
+                default = self._numbers([], own, token)
             elif token.text == "(":
-                states = self._names(")", len(parents), "states of the parents")
-                if len(states) != len(parents):
-                    self._refuse(f"{len(parents)} states of parents", token)
-                values = []
-                for parent, state in zip(parents, states, strict=True):
-                    if state.text not in parent.states:
-                        self._refuse(f"{' or '.join(parent.states)}", state)
-                    values.append(parent.states.index(state.text))
-                table[tuple(values)] = self._numbers(shape[-1])
+                row = self._states(parents, token)
+                if is_given[row]:
+                    given = ", ".join(p.states[k] for p, k in zip(parents, row, strict=True))
+                    self._fault(f"the row ({given}) of {own.name} is there twice.", token.at)
+                table[row] = self._numbers([], own, token)
+                is_given[row] = True
             else:
                 self._refuse("table, default or the states of the parents", token)
-        for index in itertools.product(*(range(n) for n in shape[:-1])):
-            if np.isnan(table[index]).any():
-                table[index] = default
+        if default is not None:
+            table[~is_given] = default
+        elif not is_given.all():
+            row = tuple(np.argwhere(~is_given)[0].tolist())
+            pairs = zip(parents, row, strict=True)
+            given = ", ".join(f"{p.name}={p.states[k]}" for p, k in pairs)
+            self._fault(f"expected probabilities of {own.name} given {given}, found none.", head.at)
         return table
 
-    def _numbers(self, count: int) -> NDArray[np.float64]:
-        """Return the probabilities up to the next semicolon and move past it."""
+    def _states(self, parents: list[_Variable], begin: _Token) -> tuple[int, ...]:
+        """Return the numbers of the states of parents up to the closing bracket."""
+        states = self._names(")", len(parents), "states of the parents")
+        if len(states) != len(parents):
+            self._refuse(f"{len(parents)} states of parents", begin)
+        for parent, state in zip(parents, states, strict=True):
+            if state.text not in parent.states:
+                self._refuse(f"{' or '.join(parent.states)}", state)
+        pairs = zip(parents, states, strict=True)
+        return tuple(parent.states.index(state.text) for parent, state in pairs)
+
+    def _numbers(
+        self, parents: list[_Variable], own: _Variable, begin: _Token
+    ) -> NDArray[np.float64]:
+        """Return the probabilities up to the next semicolon, an axis for each parent first."""
         end = self.text.find(";", self.at)
         words = self.text[self.at : end].replace(",", " ").split()
+        values = probabilities(words)
+        shape = [len(parent.states) for parent in parents]
+        count = math.prod((*shape, len(own.states)))
+        if end < 0 or values is None or len(values) != count:
+            self._refuse_numbers(count, len(own.states))
+        # In the file the variable itself changes slowest, in the table fastest.
+        prob = np.moveaxis(values.reshape(-1, *shape), 0, -1)
         try:
-            values = np.array(list(map(float, words)))
-        except ValueError:
-            values = np.full(1, np.nan)
-        if end < 0 or len(values) != count or not ((values >= 0.0) & (values <= 1.0)).all():
-            self._refuse_numbers(count)
+            check_sums(prob, words, own.name, [(p.name, p.states) for p in parents])
+        except InputError as error:
+            self._fault(error.fault, begin.at)
         self.at = end + 1
-        return values
+        return prob
 
-    def _refuse_numbers(self, count: int) -> NoReturn:
+    def _refuse_numbers(self, count: int, n_states: int) -> NoReturn:
         """Say what is wrong with the probabilities up to the next semicolon."""
+        begin = self.at
         words = self._until(";", "probabilities")
-        for word in words:
-            try:
-                value = float(word.text)
-            except ValueError:
-                value = math.nan
-            if not 0.0 <= value <= 1.0:
-                self._refuse("a probability", word)
-        self._refuse(f"{count} probabilities, not {len(words)}", _Token(";", self.at - 1))
+        parts = self.text[begin : self.at - 1].split()
+        if len(parts) == count and all(map(_DECIMAL_COMMA.fullmatch, parts)):
+            point = parts[0].replace(",", ".")
+            self._fault(f"decimal commas are not read; write {point} for {parts[0]}.", words[0].at)
+        texts = [word.text for word in words]
+        fault = fault_of(texts, n_states)
+        if fault is not None:
+            self._fault(fault[1], words[fault[0]].at)
+        self._fault(f"expected {count} probabilities, not {len(words)}.", self.at - 1)
 
 
 def _blanked(match: re.Match[str]) -> str:

@@ -22,11 +22,13 @@ from mnlearn.models.io.libra import (
 )
 from mnlearn.models.io.native import as_dependency_network, read_npz, write_npz
 from mnlearn.models.io.nnf import write_nnf
+from mnlearn.models.io.suffixes import form_of
+from mnlearn.models.io.xmlbif import read_xmlbif
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
-from mnlearn.runtime.decompression import COMPRESSED
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.file_kinds import kind_of_file
 
 __all__ = [
     "FORMS",
@@ -46,6 +48,7 @@ _READERS: dict[str, Callable[[Path | str], Model]] = {
     ".ac": read_ac,
     ".bif": bif.read_bif,
     ".uai": uai.read_uai,
+    **dict.fromkeys((".xmlbif", ".bifxml", ".xml"), read_xmlbif),
 }
 # Suffixes of the files that models can be read from.
 FORMS = tuple(_READERS)
@@ -59,15 +62,21 @@ _WRITERS: dict[str, tuple[type[Model], Callable[[Any, Path | str], None]]] = {
     ".nnf": (ArithmeticCircuit, write_nnf),
 }
 _UAI = ".uai"
+# Networks of other programs, and what they can be converted with.
+_AGRUM = "convert it to .bif, for example with pyAgrum: saveBN(loadBN(file), 'network.bif')"
+_GENIE = "save it as .xdsl in GeNIe, and convert that to .bif with pyAgrum"
+_FOREIGN = {
+    **dict.fromkeys((".xdsl", ".dsl"), ("a network of GeNIe", _AGRUM)),
+    ".net": ("a network of Hugin", _AGRUM),
+    ".o3prm": ("a model of aGrUM", _AGRUM),
+    **dict.fromkeys((".dne", ".neta"), ("a network of Netica", _GENIE)),
+    ".dsc": ("a network of MSBN", _GENIE),
+    **dict.fromkeys(
+        (".rds", ".rda", ".rdata"), ("a file of R", "write.bif of bnlearn writes .bif")
+    ),
+}
 _GRAPHS = {".csv": write_edges, ".graphml": write_graphml}
 _WRITTEN = (".npz", *_WRITERS, _UAI, *_GRAPHS)
-
-
-def form_of(path: Path | str) -> str:
-    """Return the suffix that names the form of a file, before that of its compression."""
-    *_, before, last = ["", "", *(suffix.lower() for suffix in Path(path).suffixes)]
-    is_text = before in _WRITTEN and before not in (".npz", ".nnf", ".graphml")
-    return before if last in COMPRESSED and is_text else last
 
 
 def load_model(path: Path | str) -> Model:
@@ -76,7 +85,8 @@ def load_model(path: Path | str) -> Model:
     Parameters
     ----------
     path : path-like
-        `.npz` (native), `.mn`, `.dn`, `.bn` or `.ac` (Libra), `.bif` or `.uai`.
+        `.npz` (native), `.mn`, `.dn`, `.bn` or `.ac` (Libra), `.bif`, `.xmlbif` or `.uai`; a
+        text form may be compressed (`.gz`, `.xz`, `.bz2`).
 
     Raises
     ------
@@ -88,6 +98,9 @@ def load_model(path: Path | str) -> Model:
     if suffix in _GRAPHS:
         raise InputError(f"{path}: {suffix} files of models can only be written, not read.")
     if suffix not in _READERS:
+        name, advice = _FOREIGN.get(suffix) or kind_of_file(path) or (None, None)
+        if name is not None:
+            raise InputError(f"is {name}, which is not read.", where=path, advice=advice)
         raise InputError(f"{path}: expected a model file that ends in {_listed(FORMS)}.")
     return _READERS[suffix](path)
 

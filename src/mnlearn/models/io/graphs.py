@@ -5,8 +5,7 @@ import io
 from pathlib import Path
 
 from mnlearn.models.edge_weights import WeightedGraph
-from mnlearn.runtime.atomic import atomic_path
-from mnlearn.runtime.files import write_text
+from mnlearn.runtime.files import write_bytes, write_text
 
 
 def write_edges(graph: WeightedGraph, path: Path | str) -> None:
@@ -33,6 +32,7 @@ def write_graphml(graph: WeightedGraph, path: Path | str) -> None:
         made.add_node(f"V{v}", name=name)
     for (u, v), weight in sorted(graph.weight.items()):
         made.add_edge(f"V{u}", f"V{v}", weight=weight)
-    with atomic_path(path) as temporary, temporary.open("wb") as file:
-        # nx.write_graphml would use lxml where it is installed, and write other bytes.
-        nx.write_graphml_xml(made, file)
+    content = io.BytesIO()
+    # nx.write_graphml would use lxml where it is installed, and write other bytes.
+    nx.write_graphml_xml(made, content)
+    write_bytes(path, content.getvalue())

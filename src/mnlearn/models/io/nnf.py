@@ -15,6 +15,7 @@ from pathlib import Path
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.runtime.atomic import atomic_path
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import compress_for
 
 
 def write_nnf(circuit: ArithmeticCircuit, path: Path | str) -> None:
@@ -48,7 +49,7 @@ def write_nnf(circuit: ArithmeticCircuit, path: Path | str) -> None:
     # Both files or none.
     with atomic_path(f"{path}.csv") as of_weights, atomic_path(path) as of_circuit:
         of_weights.write_text(weights, encoding="utf-8")
-        of_circuit.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        of_circuit.write_bytes(compress_for(path, ("\n".join(lines) + "\n").encode()))
 
 
 def _literals(circuit: ArithmeticCircuit, leaf: int) -> list[int]:

@@ -1,16 +1,19 @@
-"""The format of the UAI competitions (`.uai`): Markov and Bayesian networks as tables.
+"""The format of the UAI competitions: networks as tables (`.uai`), and evidence (`.uai.evid`).
 
 The words of a file are: MARKOV or BAYES; the number of variables and their numbers of values; the
 number of factors and the variables of each; then for each factor the number of its cells and their
 values. The last variable of a factor changes fastest. In a BAYES file, a factor is the
-conditional distribution of its last variable. Lists of evidence, of which there must be none, and
-of questions may follow. The form has no names.
+conditional distribution of its last variable; see `_tables` for what other programs write. Evidence
+and lists of questions may follow. The form has no names.
 """
 
 import math
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +22,13 @@ from mnlearn.models.bayesian_network import BayesianNetwork, network_of_tables
 from mnlearn.models.cpd_tables import CpdTable
 from mnlearn.models.features import FeatureSet, concatenate, features_of, state_features
 from mnlearn.models.interactions import allowed_states
+from mnlearn.models.io.printed import check_sums
+from mnlearn.models.io.suffixes import form_of
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork, network_with_constant
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, write_text
+from mnlearn.runtime.progress import say
 from mnlearn.variables.schema import Schema, numbered_schema
 
 # Most variables of one feature of a network that is written.
@@ -32,15 +38,19 @@ MAX_CELLS = 1 << 22
 MAX_VARS = 1_000_000
 # Most features of a Markov network that is read.
 MAX_FEATURES = 1 << 20
-# Printed probabilities are rounded: this is how far their sum may be from 1.
-_TOLERANCE = 1e-3
+# What is no word, as in aGrUM.
+_COMMENT = re.compile(r"(?:#|//)[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 class Factor(NamedTuple):
-    """A non-negative function of some variables, with an axis of the table for each of them."""
+    """A non-negative function of some variables, with an axis of the table for each of them.
+
+    words : the numbers as they are in a file.
+    """
 
     scope: tuple[int, ...]
     table: NDArray[np.float64]
+    words: Sequence[str] = ()
 
 
 def read_uai(path: Path | str) -> MarkovNetwork | BayesianNetwork:
@@ -55,7 +65,14 @@ def read_uai(path: Path | str) -> MarkovNetwork | BayesianNetwork:
     InputError
         The file is missing or malformed, or the tables are too large.
     """
-    kind, arity, factors = _Reader(path).factors()
+    reader = _Reader(path)
+    kind, arity, factors = reader.factors()
+    n_known = len(reader.evidence(arity))
+    if n_known:
+        say(
+            f"{path}: has {n_known} known states, which are no part of the model; give this file "
+            "as evidence to use them."
+        )
     schema = numbered_schema(arity)
     try:
         if kind == "BAYES":
@@ -65,20 +82,64 @@ def read_uai(path: Path | str) -> MarkovNetwork | BayesianNetwork:
         raise InputError(f"{path}: {error}") from error
 
 
+def read_uai_evidence(path: Path | str, schema: Schema) -> list[dict[int, int]]:
+    """Read what is known in each sample of a file of evidence, or behind the tables of a network.
+
+    Returns
+    -------
+    list of dict
+        The number of the state of each known variable, by the number of the variable.
+
+    Raises
+    ------
+    InputError
+        The file is missing or malformed, or names a variable or a state that the schema lacks.
+    """
+    reader, arity = _Reader(path), schema.arity.tolist()
+    if form_of(path) == ".uai":
+        if reader.factors()[1] != arity:
+            raise InputError(f"{path}: is a network of other variables than the model.")
+        return [reader.evidence(arity)]
+    return reader.samples(arity)
+
+
 def _tables(schema: Schema, factors: Sequence[Factor]) -> dict[int, CpdTable]:
-    """Return factors that are conditional distributions by the variable that each belongs to."""
-    found: dict[int, CpdTable] = {}
-    for factor in factors:
-        if not factor.scope or factor.scope[-1] in found:
-            raise InputError("BAYES: expected one distribution of each variable.")
-        *parents, v = factor.scope
-        if not (np.abs(factor.table.sum(axis=-1) - 1.0) <= _TOLERANCE).all():
-            raise InputError(f"BAYES: expected probabilities of variable {v} that add up to 1.")
-        found[v] = CpdTable(tuple(parents), factor.table)
-    if len(found) < len(schema):
-        missing = min(set(range(len(schema))) - set(found))
+    """Return factors that are conditional distributions by the variable that each belongs to.
+
+    The variable is the last of the scope; the first one where the last ones are not all different.
+    Where sums show it, the first variable of a scope changes fastest, as pgmpy writes it.
+    """
+    if not all(factor.scope for factor in factors):
+        raise InputError("BAYES: expected one distribution of each variable.")
+    child = next((at for at in (-1, 0) if len({f.scope[at] for f in factors}) == len(factors)), -1)
+    owner = [factor.scope[child] for factor in factors]
+    if len(set(owner)) < len(owner):
+        v = next(v for v in owner if owner.count(v) > 1)
+        raise InputError(f"BAYES: expected one distribution of each variable, got two of {v}.")
+    if len(owner) < len(schema):
+        missing = min(set(range(len(schema))) - set(owner))
         raise InputError(f"BAYES: variable {missing} has no distribution.")
-    return found
+    try:
+        return {v: _cpd(schema, own, child) for v, own in zip(owner, factors, strict=True)}
+    except InputError as error:
+        turned = [factor._replace(table=_turned(factor.table)) for factor in factors]
+        with suppress(InputError):
+            return {v: _cpd(schema, own, child) for v, own in zip(owner, turned, strict=True)}
+        raise InputError(f"BAYES: {error}") from error
+
+
+def _turned(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the table with the same axes for the same numbers if the first changes fastest."""
+    return table.reshape(table.shape[::-1]).transpose(*range(table.ndim)[::-1])
+
+
+def _cpd(schema: Schema, factor: Factor, child: int) -> CpdTable:
+    """Return a factor with its child, the last or the first variable, on the last axis."""
+    parents = factor.scope[:-1] if child else factor.scope[1:]
+    prob = np.moveaxis(factor.table, child, -1)
+    given = [(schema.names[u], schema[u].texts) for u in parents]
+    check_sums(prob, factor.words, schema.names[factor.scope[child]], given)
+    return CpdTable(parents, prob)
 
 
 def _markov_network(schema: Schema, factors: Sequence[Factor]) -> MarkovNetwork:
@@ -184,14 +245,17 @@ class _Reader:
 
     def __init__(self, path: Path | str) -> None:
         self.path = path
-        self.words = read_text(path).split()
+        # Comments become blanks, so that lines stay as they are.
+        self.raw = read_text(path)
+        self.text = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), self.raw)
+        self.words = self.text.split()
         self.at = 0
 
     def factors(self) -> tuple[str, list[int], list[Factor]]:
         """Return the kind of network, the numbers of values, and the factors."""
-        kind = self._next("MARKOV or BAYES")
+        kind = self._next("MARKOV or BAYES").upper()
         if kind not in ("MARKOV", "BAYES"):
-            raise InputError(f"{self.path}: expected MARKOV or BAYES, got {kind[:40]!r}.")
+            self._refuse("MARKOV or BAYES")
         n_vars = self._whole("the number of variables", 1, MAX_VARS)
         arity = [self._whole("a number of values", 1, 254) for _ in range(n_vars)]
         scopes = []
@@ -200,32 +264,77 @@ class _Reader:
             length = self._whole("the number of variables of a factor", 0, n_vars)
             scope = [self._whole("a variable", 0, n_vars - 1) for _ in range(length)]
             if len(set(scope)) < length:
-                raise InputError(f"{self.path}: expected different variables in a factor.")
+                self._refuse("different variables in a factor")
             n_cells += math.prod(arity[v] for v in scope)
             if n_cells > MAX_CELLS:
                 raise InputError(f"{self.path}: the factors have more than {MAX_CELLS:,} cells.")
             scopes.append(tuple(scope))
-        found = [self._factor(scope, arity) for scope in scopes]
-        if self.at < len(self.words) and not self._ends_with_lists():
-            raise InputError(
-                f"{self.path}: expected the end of the file, got {self.words[self.at][:40]!r}."
-            )
-        return kind, arity, found
+        return kind, arity, [self._factor(scope, arity) for scope in self._ordered(kind, scopes)]
 
-    def _ends_with_lists(self) -> bool:
-        """Tell whether lists of numbers follow: no evidence, and questions, which are not read."""
-        rest = self.words[self.at :]
-        while rest and rest[0].isdecimal() and len(rest[0]) < 10 and int(rest[0]) < len(rest):
-            if not all(word.isdecimal() for word in rest[: 1 + int(rest[0])]):
-                return False
-            rest = rest[1 + int(rest[0]) :]
-        return not rest and self.words[self.at] == "0"
+    def _ordered(self, kind: str, scopes: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+        """Return the scopes in the order of the cells, which comments of pyAgrum tell.
+
+        It writes the parents in the wrong order, and a Markov network's variables in any.
+        """
+        if kind == "BAYES":
+            n_named = len(re.findall(r"(?m)^[0-9 ]+   # \S.*$", self.raw))
+            return [(*s[-2::-1], *s[-1:]) for s in scopes] if n_named == len(scopes) else scopes
+        listed = re.findall(r"(?m)^[0-9]+ # \{([0-9, ]+)\}$", self.raw)
+        orders = [tuple(map(int, own.split(",")))[::-1] for own in listed]
+        return orders if [*map(sorted, orders)] == [*map(sorted, scopes)] else scopes
+
+    def evidence(self, arity: Sequence[int]) -> dict[int, int]:
+        """Return the known states behind the tables; lists of questions may follow."""
+        known: dict[int, int] = {}
+        if self.at < len(self.words):
+            known = self._known(arity)
+        while self.at < len(self.words):
+            for _ in range(self._whole("the length of a list", 0, len(self.words))):
+                self._whole("a number", 0, MAX_VARS)
+        return known
+
+    def samples(self, arity: Sequence[int]) -> list[dict[int, int]]:
+        """Return the known states of each sample; the number of samples may stand first."""
+        n_known = self._whole("the number of known variables", 0, len(self.words))
+        lines = [line.split() for line in self.text.splitlines() if line.strip()]
+        by_line = (
+            n_known
+            and len(lines) == 1 + n_known
+            and all(len(line) == 1 + 2 * int(line[0]) for line in lines[1:] if line[0].isdecimal())
+        )
+        if len(self.words) == 1 + 2 * n_known and not by_line:
+            self.at = 0
+            return [self._known(arity)]
+        found = [self._known(arity) for _ in range(n_known)]
+        if self.at < len(self.words):
+            self._next("")
+            self._refuse("the end of the file")
+        return found
+
+    def _known(self, arity: Sequence[int]) -> dict[int, int]:
+        """Return the states of a list of known variables."""
+        known: dict[int, int] = {}
+        for _ in range(self._whole("the number of known variables", 0, len(arity))):
+            v = self._whole("a variable", 0, len(arity) - 1)
+            if v in known:
+                self._refuse("a variable that is not known yet")
+            known[v] = self._whole("the number of a state", 0, arity[v] - 1)
+        return known
+
+    def _refuse(self, expected: str) -> NoReturn:
+        """Raise InputError on the word before the position that was reached."""
+        word = next(islice(re.finditer(r"\S+", self.text), self.at - 1, None))
+        before = self.text[: word.start()]
+        number = len(before.rpartition("\n")[2].split()) + 1
+        where = f"{self.path}, line {before.count(chr(10)) + 1}, word {number}"
+        raise InputError(f"{where}: expected {expected}, got {word[0][:40]!r}.")
 
     def _factor(self, scope: tuple[int, ...], arity: Sequence[int]) -> Factor:
         shape = [arity[v] for v in scope]
         size = math.prod(shape)
         self._whole("the number of cells of a factor", size, size)
-        return Factor(scope, self._values(size).reshape(shape))
+        begin = self.at
+        return Factor(scope, self._values(size).reshape(shape), self.words[begin : self.at])
 
     def _next(self, expected: str) -> str:
         if self.at == len(self.words):
@@ -239,9 +348,7 @@ class _Reader:
         number = int(word) if word.isascii() and word.isdecimal() and len(word) < 19 else -1
         if not low <= number <= high:
             span = f"{low}" if low == high else f"{low} to {high}"
-            raise InputError(
-                f"{self.path}, word {self.at}: expected {what} ({span}), got {word[:40]!r}."
-            )
+            self._refuse(f"{what} ({span})")
         return number
 
     def _values(self, count: int) -> NDArray[np.float64]:
@@ -260,7 +367,4 @@ class _Reader:
             except ValueError:
                 value = -1.0
             if not 0.0 <= value < math.inf:
-                raise InputError(
-                    f"{self.path}, word {self.at}: expected a number of at least 0, "
-                    f"got {word[:40]!r}."
-                )
+                self._refuse("a number of at least 0")

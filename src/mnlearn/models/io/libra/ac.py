@@ -29,6 +29,7 @@ from mnlearn.models.io.libra.literals import (
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import decode_json, read_text, split_lines, write_text
 from mnlearn.runtime.names import check_names
+from mnlearn.runtime.progress import say
 from mnlearn.variables.schema import Schema, Variable, numbered_schema
 
 _INDEX = re.compile(INDEX)
@@ -120,7 +121,9 @@ class _Reader:
         self._read_nodes()
         root = self.nodes[-1]
         if root != ("inner", len(self.inner) - 1):
-            self.inner.append((False, [self._parameter(1.0) if root == _ONE else root]))
+            root = self._parameter(1.0) if root == _ONE else root
+            self.inner.append((False, [root]))
+        self._add_free_variables()
         features = self._read_features()
         n_literals = 2 * self.schema.n_columns
         offset = {
@@ -142,6 +145,25 @@ class _Reader:
         except InputError as error:
             raise InputError(f"{self.path}: {error}") from error
         return circuit
+
+    def _add_free_variables(self) -> None:
+        """Multiply the root by all states of the variables that no node mentions.
+
+        Libra's `acopt` cuts variables out of a circuit whose states are known. Each state of such a
+        variable then counts alike.
+        """
+        seen = {int(self.schema.variable_of[k // 2]) for kind, k in self.nodes if kind == "literal"}
+        free = [v for v, own in enumerate(self.schema) if own.n_columns and v not in seen]
+        if not free:
+            return
+        names = ", ".join(self.schema.names[v] for v in free[:8]) + (", ..." if free[8:] else "")
+        say(f"{self.path}: does not mention {names}; all states of a variable count alike.")
+        factors: list[_Node] = [("inner", len(self.inner) - 1)]
+        for v in free:
+            literals = (self.schema.literal(v, x) for x in range(self.schema[v].arity))
+            self.inner.append((True, [("literal", 2 * c + x) for c, x in literals]))
+            factors.append(("inner", len(self.inner) - 1))
+        self.inner.append((False, factors))
 
     def _variables(self, arity: list[int]) -> Schema:
         """Return the variables; their names and states are in the last lines if they have any."""

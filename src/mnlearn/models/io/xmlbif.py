@@ -1,0 +1,85 @@
+"""XMLBIF, the XML form of Bayesian networks (`.xmlbif`, `.bifxml`, `.xml`): read only.
+
+The numbers of a table are in the order of the parents, then the variable itself, which changes
+fastest.
+"""
+
+import math
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+from mnlearn.models.bayesian_network import BayesianNetwork, network_of_tables
+from mnlearn.models.cpd_tables import CpdTable
+from mnlearn.models.io.printed import check_sums, fault_of, probabilities
+from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_text
+from mnlearn.variables.arrays import states_of
+from mnlearn.variables.schema import Schema, Variable
+
+
+def read_xmlbif(path: Path | str) -> BayesianNetwork:
+    """Read a Bayesian network.
+
+    Raises
+    ------
+    InputError
+        The file is missing, is no XMLBIF, or lacks a table or a part of one.
+    """
+    return parse_xmlbif(read_text(path), str(path))
+
+
+def parse_xmlbif(text: str, where: str) -> BayesianNetwork:
+    """Return the network of a text; sentences of errors begin with `where`."""
+    try:
+        # The declaration may name an encoding, but the text is decoded already.
+        root = ElementTree.fromstring(re.sub(r"^\s*<\?xml.*?\?>", "", text))
+    except ElementTree.ParseError as error:
+        raise InputError(f"{where}: is not XML: {error}.") from error
+    declared = {_word(v, "NAME"): _words(v, "OUTCOME", "VALUE") for v in root.iter("VARIABLE")}
+    if root.tag.upper() != "BIF" or not declared:
+        raise InputError(
+            f"{where}: expected XMLBIF, which has VARIABLE and DEFINITION in BIF; other forms of "
+            "XML can be converted to .bif, for example with pyAgrum."
+        )
+    try:
+        schema = Schema(tuple(Variable(name, states_of(own)) for name, own in declared.items()))
+        tables: dict[int, CpdTable] = {}
+        for definition in root.iter("DEFINITION"):
+            v, table = _table(definition, schema)
+            if v in tables:
+                raise InputError(f"{schema.names[v]} has a second DEFINITION.")
+            tables[v] = table
+        for v, name in enumerate(schema.names):
+            if v not in tables:
+                raise InputError(f"variable {name} has no DEFINITION.")
+        return network_of_tables(schema, tables)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from error
+
+
+def _table(definition: ElementTree.Element, schema: Schema) -> tuple[int, CpdTable]:
+    """Return the variable of a definition, and its distribution given its parents."""
+    name = _word(definition, "FOR")
+    scope = [schema.number(word) for word in (*_words(definition, "GIVEN"), name)]
+    shape = [schema[u].arity for u in scope]
+    words = _word(definition, "TABLE").replace(",", " ").split()
+    if len(set(scope)) < len(scope):
+        raise InputError(f"{name}: expected different variables.")
+    if len(words) != math.prod(shape):
+        raise InputError(f"{name}: expected {math.prod(shape)} probabilities, not {len(words)}.")
+    values = probabilities(words)
+    if values is None:
+        fault = fault_of(words, shape[-1])
+        raise InputError(f"{name}: {fault[1] if fault else ''}")
+    prob = values.reshape(shape)
+    check_sums(prob, words, name, [(schema.names[u], schema[u].texts) for u in scope[:-1]])
+    return scope[-1], CpdTable(tuple(scope[:-1]), prob)
+
+
+def _words(element: ElementTree.Element, *tags: str) -> list[str]:
+    return [(own.text or "").strip() for own in element if own.tag in tags]
+
+
+def _word(element: ElementTree.Element, tag: str) -> str:
+    return " ".join(_words(element, tag))
