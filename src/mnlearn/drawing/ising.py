@@ -41,14 +41,8 @@ def draw_ising_network(
 
     Variables with long names have numbers, and a list has the names.
 
-    Parameters
-    ----------
-    network
-        The network.
-    groups
-        Groups and colours of the variables.
-    scale
-        Factor of the weights, for the scale of widths.
+    groups : groups and colours of the variables.
+    scale : factor of the weights, for the scale of widths.
     """
     return draw_networks({"": network}, groups, scale)
 

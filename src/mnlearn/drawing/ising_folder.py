@@ -43,17 +43,11 @@ FILES = (
 def check_folder(out: Path, *, resampled: bool, dropped: bool, compared: bool) -> None:
     """Refuse a folder that has files of the names that are written, but not from an earlier run.
 
-    Parameters
-    ----------
-    out : Path
-        The folder, which need not exist.
-    resampled, dropped, compared : bool
-        Whether the files of a bootstrap, of case drops and of a comparison are written.
+    out : the folder, which need not exist.
+    resampled, dropped, compared : whether the files of a bootstrap, of case drops and of a
+        comparison are written.
 
-    Raises
-    ------
-    InputError
-        Names the first of these files.
+    Raises InputError: Names the first of these files.
     """
     chosen = {"stability": resampled, "differences": resampled}
     chosen |= {"case_drop": dropped, "comparison": compared}

@@ -32,11 +32,8 @@ MAX_COMPARED = 40
 def draw_centrality(frame: pd.DataFrame) -> Figure:
     """Return a figure of the centrality and the predictability of all variables.
 
-    Parameters
-    ----------
-    frame
-        Columns `variable` and those of `_COLUMNS`, without bridge strength if the variables have no
-        groups; a variable without a number has no point.
+    frame : columns `variable` and those of `_COLUMNS`, without bridge strength if the variables
+        have no groups; a variable without a number has no point.
     """
     from matplotlib.figure import Figure
 
@@ -87,10 +84,7 @@ def draw_case_dropping(cases: CaseDropping) -> Figure:
 def draw_differences(parts: Sequence[tuple[str, Sequence[str], Differences]]) -> Figure:
     """Return a figure of which numbers differ, by the bootstrap.
 
-    Parameters
-    ----------
-    parts
-        For each panel its title, the names of the numbers, and their differences. The first
+    parts : for each panel its title, the names of the numbers, and their differences. The first
         `MAX_COMPARED` numbers are shown.
     """
     from matplotlib.figure import Figure

@@ -21,10 +21,8 @@ def read_item_groups(
 
     labels : the items. leave_out : others that the file may have.
 
-    Raises
-    ------
-    InputError
-        An item is missing, unknown or named twice, or a colour is not valid, or a group has two.
+    Raises InputError: An item is missing, unknown or named twice, or a colour is not valid, or a
+    group has two.
     """
     from matplotlib.colors import is_color_like
 
@@ -90,17 +88,10 @@ def _read_rows(path: Path) -> Iterator[tuple[str, str, str, str]]:
 def to_groups(groups: Any, labels: Sequence[str]) -> list[str]:
     """Return the group of each variable.
 
-    Parameters
-    ----------
-    groups : mapping of str to str, or Series
-        The group of each variable by its name.
-    labels : sequence of str
-        The variables.
+    groups : the group of each variable by its name.
 
-    Raises
-    ------
-    InputError
-        It is no mapping; a variable has no group or is not known; or a group is no text.
+    Raises InputError: It is no mapping; a variable has no group or is not known; or a group is no
+    text.
     """
     if not hasattr(groups, "items"):
         raise InputError(

@@ -29,9 +29,7 @@ def layout(n_vars: int, edges: Sequence[tuple[int, int]]) -> NDArray[np.float64]
     Parts of the network without an edge between them do not overlap. The largest is on top, and
     variables without edges stand in rows below.
 
-    Returns
-    -------
-    ndarray of float64, shape (n_vars, 2)
+    Returns float64, (n_vars, 2).
     """
     graph = nx.Graph()
     graph.add_nodes_from(range(n_vars))
@@ -104,18 +102,11 @@ def draw_edges(
 ) -> None:
     """Draw edges by the sign and size of their values.
 
-    Parameters
-    ----------
-    ax : Axes
-        Where to draw.
-    position : ndarray of float64, shape (n_vars, 2)
-        See `layout`.
-    kept : mapping of (int, int) to float
-        Value of each edge.
-    true_edges : set of (int, int)
-        The true edges, empty if unknown. Dashes mark edges that differ from them.
-    largest : float, optional
-        Value of the widest line; default: the largest of `kept`.
+    ax : where to draw.
+    position : float64, (n_vars, 2). See `layout`.
+    kept : value of each edge.
+    true_edges : the true edges, empty if unknown. Dashes mark edges that differ from them.
+    largest : value of the widest line; default: the largest of `kept`.
     """
     if largest is None:
         largest = max((abs(value) for value in kept.values()), default=1.0)

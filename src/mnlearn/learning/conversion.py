@@ -33,17 +33,11 @@ GAP_ROWS = 1000
 class Orders:
     """The orders of the variables over which a conversion averages (Lowd 2012, Section 5).
 
-    Attributes
-    ----------
-    order : int64 array of shape (n_vars,)
-        A permutation of the variables.
-    rotations : bool
-        Whether to average over all n_vars rotations of this order.
-    reverse : bool
-        Whether to average over the reverse of each order too, with the same weight.
-    all_up_to : int
-        CPD features of at most this many literals are averaged over all n_vars! orders instead.
-        Time and memory double with every literal.
+    order : int64, (n_vars,). A permutation of the variables.
+    rotations : whether to average over all n_vars rotations of this order.
+    reverse : whether to average over the reverse of each order too, with the same weight.
+    all_up_to : CPD features of at most this many literals are averaged over all n_vars! orders
+        instead. Time and memory double with every literal.
     """
 
     order: NDArray[np.int64]
@@ -59,15 +53,10 @@ BASES = ("marginals", "uniform", "mode", "examples")
 def choose_orders(name: str, n_vars: int, max_length: int) -> Orders:
     """Return the orders called `name`, one of ORDERS, of the variables 0 to n_vars - 1.
 
-    Parameters
-    ----------
-    name : str
-        One of ORDERS.
-    n_vars : int
-        Number of variables.
-    max_length : int
-        "all" averages features of at most this many literals over all orders, and longer ones
-        over both rotations.
+    name : one of ORDERS.
+    n_vars : number of variables.
+    max_length : "all" averages features of at most this many literals over all orders, and longer
+        ones over both rotations.
     """
     return Orders(
         np.arange(n_vars),
@@ -112,21 +101,15 @@ def smooth_marginals(data: Dataset) -> NDArray[np.float64]:
 def cpd_features(network: DependencyNetwork) -> tuple[FeatureSet, NDArray, NDArray]:
     """Return all CPDs as weighted features, whose sum is log P(target | rest).
 
-    Returns
-    -------
-    features : FeatureSet
-        The features of a tree are the paths to its leaves with each state of the target. A
-        single leaf of equal probabilities has none. Every feature contains its target.
-    target : int32 array of shape (n_features,)
-        Variable whose CPD each feature belongs to.
-    weight : float64 array of shape (n_features,)
-        Log-probabilities of the leaves. The weights of log-linear CPDs lack the normalisation,
-        which depends on the other variables.
+    Returned:
+        features : the features of a tree are the paths to its leaves with each state of the target.
+            A single leaf of equal probabilities has none. Every feature contains its target.
+        target : int32, (n_features,). Variable whose CPD each feature belongs to.
+        weight : float64, (n_features,). Log-probabilities of the leaves. The weights of log-linear
+            CPDs lack the normalisation, which depends on the other variables.
 
-    Raises
-    ------
-    InputError
-        A CPD has a probability of 0, which no product of potentials with finite weights gives.
+    Raises InputError: A CPD has a probability of 0, which no product of potentials with finite
+    weights gives.
     """
     trees, schema = network.trees, network.schema
     leaves = np.flatnonzero(trees.is_leaf & ~trees.is_flat(schema)[trees.target])
@@ -150,19 +133,10 @@ def consistency_gap(
     The gap is 0 if the network is consistent. A conversion with a large gap describes another
     distribution than the network.
 
-    Parameters
-    ----------
-    network, converted
-        The dependency network, and the Markov network that it was converted to.
-    data : Dataset
-        An evenly spaced subset of at most 1,000 of its distinct rows is used.
-    threads : int
-        Number of threads; the result does not depend on it.
+    network, converted : the dependency network, and the Markov network that it was converted to.
+    data : an evenly spaced subset of at most 1,000 of its distinct rows is used.
 
-    Returns
-    -------
-    float
-        Kullback-Leibler divergence in nats, averaged over variables and examples.
+    Kullback-Leibler divergence in nats, averaged over variables and examples.
     """
     data = data.subset(np.arange(0, data.n_rows, -(-data.n_rows // GAP_ROWS)))
     if not data.schema.is_binary:
@@ -204,39 +178,26 @@ def to_markov_network(
 ) -> MarkovNetwork:
     """Return the Markov network that a dependency network is converted to.
 
-    Parameters
-    ----------
-    network : DependencyNetwork
-        A network without probabilities of 0.
-    base : float64 array of shape (n_columns,), or Dataset
-        What takes the place of the variables that come before a target: the probability that each
-        column is 1 if the variables are independent (0 and 1 for a single base instance); or a
-        dataset, for the average over its examples as base instances.
-    orders : Orders
-        The orders of the variables.
+    network : A network without probabilities of 0.
+    base : float64 array of shape (n_columns,), or Dataset. What takes the place of the variables
+        that come before a target: the probability that each column is 1 if the variables are
+        independent (0 and 1 for a single base instance); or a dataset, for the average over its
+        examples as base instances.
+    orders : the orders of the variables.
 
-    Returns
-    -------
-    MarkovNetwork
-        Its features are in the order of their first appearance. Equal features are merged.
+    Its features are in the order of their first appearance. Equal features are merged.
 
-    Raises
-    ------
-    InputError
-        A CPD has a probability of 0; the base or the order does not fit the variables.
+    Raises InputError: A CPD has a probability of 0; the base or the order does not fit the
+    variables.
 
-    Notes
-    -----
     For an order of the variables and a base instance b, the weights are those of
     log P(x) - log P(b) = sum_i [log P(x_i | x_after, b_before) - log P(b_i | x_after, b_before)],
     where the variables before i have the values of b and those after i the values of x.
     If the CPDs are those of a positive distribution and the base is a distribution, the network
     has that distribution for every order and base. Otherwise the network is an approximation.
 
-    References
-    ----------
-    .. [1] Lowd, "Closed-form learning of Markov networks from dependency networks", UAI 2012,
-       Sections 4 and 5.
+    Lowd, "Closed-form learning of Markov networks from dependency networks", UAI 2012, Sections 4
+    and 5.
     """
     n_vars, schema = network.n_vars, network.schema
     if sorted(orders.order.tolist()) != list(range(n_vars)):

@@ -55,19 +55,12 @@ class Path:
 class Point:
     """A grid point.
 
-    Attributes
-    ----------
-    values : tuple
-        Values of the parameters of the grid, in their order.
-    place : int
-        Place of the point in the product of the values as given.
-    start : int, optional
-        Place of the point that it starts at; None if it does not start at another point.
-    same_features : bool
-        Whether that point has the same features.
-    family : tuple
-        Values of all parameters that are not of the penalty. Points of one family have the same
-        features.
+    values : values of the parameters of the grid, in their order.
+    place : place of the point in the product of the values as given.
+    start : place of the point that it starts at; None if it does not start at another point.
+    same_features : whether that point has the same features.
+    family : values of all parameters that are not of the penalty. Points of one family have the
+        same features.
     """
 
     values: tuple[Any, ...]
@@ -82,14 +75,9 @@ def order_points(
 ) -> list[Point]:
     """List the points of a grid, each after the point that it starts at.
 
-    Parameters
-    ----------
-    names : sequence of str
-        The parameters, that of the outermost loop first.
-    grid : mapping
-        The values of each parameter.
-    path : Path, optional
-        Its steps along parameters that are not in `names` are left out. Without a path no point
+    names : the parameters, that of the outermost loop first.
+    grid : the values of each parameter.
+    path : its steps along parameters that are not in `names` are left out. Without a path no point
         starts at another, and the order is that of the values as given.
     """
     steps = () if path is None else tuple(step for step in path.steps if step.name in names)

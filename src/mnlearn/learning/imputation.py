@@ -35,13 +35,9 @@ _PENALTY, _LEAST = 0.1, 0.5
 class Imputation:
     """How missing cells are filled in.
 
-    Attributes
-    ----------
-    iterations : int
-        How often a network is learned and the cells are drawn again.
-    fill : {"sample", "likely"}
-        "sample" keeps the last values that were drawn, which have the spread of the data. "likely"
-        takes the value of greater mean probability in the second half of the iterations.
+    iterations : how often a network is learned and the cells are drawn again.
+    fill : "sample" keeps the last values that were drawn, which have the spread of the data.
+        "likely" takes the value of greater mean probability in the second half of the iterations.
     """
 
     iterations: int = 10
@@ -59,30 +55,18 @@ def impute(
 ) -> Dataset:
     """Return data whose missing cells are filled in.
 
-    Parameters
-    ----------
-    data : IncompleteData
-        Examples with missing cells.
-    how : Imputation, optional
-        Its settings.
-    seed : int
-        Seed of all draws.
-    threads : int
-        Number of threads; the result does not depend on it.
+    data : examples with missing cells.
+    seed : seed of all draws.
 
-    Notes
-    -----
-    Stochastic expectation maximisation [1]_. Missing cells are first drawn from the share of ones
+    Stochastic expectation maximisation [1]. Missing cells are first drawn from the share of ones
     among the known cells of their variable. Then, in each iteration, logistic regressions of each
     variable on all others are learned from the completed data, and each missing cell is drawn
     given the rest of its row, one variable after the other: one sweep of a Gibbs sampler in the
-    dependency network [2]_. The regression of a variable of several states is a softmax.
+    dependency network [2]. The regression of a variable of several states is a softmax.
 
-    References
-    ----------
-    .. [1] Celeux and Diebolt, "The SEM algorithm", Computational Statistics Quarterly 2, 1985.
-    .. [2] Heckerman et al., "Dependency networks for inference, collaborative filtering, and data
-       visualization", JMLR 1, 2000.
+    [1] Celeux and Diebolt, "The SEM algorithm", Computational Statistics Quarterly 2, 1985. [2]
+    Heckerman et al., "Dependency networks for inference, collaborative filtering, and data
+    visualization", JMLR 1, 2000.
     """
     how = Imputation() if how is None else how
     values = data.values.copy()
@@ -154,19 +138,10 @@ def complete(
 ) -> Dataset:
     """Return complete data: those given, or what a treatment makes of them.
 
-    Parameters
-    ----------
-    data : Dataset or IncompleteData
-        The examples.
-    treatment : {"drop", "impute"}
-        Leave out the examples with missing cells, or fill the cells in; see `impute`.
-    seed, threads : int
-        See `impute`.
+    treatment : leave out the examples with missing cells, or fill the cells in; see `impute`.
+    seed, threads : see `impute`.
 
-    Raises
-    ------
-    InputError
-        The treatment is none of these, or no example is complete.
+    Raises InputError: The treatment is none of these, or no example is complete.
     """
     if treatment not in TREATMENTS:
         raise InputError(f"missing: expected one of {', '.join(TREATMENTS)}, got {treatment!r}.")

@@ -24,15 +24,10 @@ _ROUNDING = 1e-12
 class Settings:
     """How long EM runs, and how strongly it is held to the model at which it starts.
 
-    Attributes
-    ----------
-    iterations : int
-        Greatest number of iterations.
-    tolerance : float
-        EM stops at a smaller relative gain of its objective.
-    prior : float
-        So many examples, distributed as the model at the start, are added to the data. With 0 the
-        log-likelihood of the known cells is maximised alone.
+    iterations : greatest number of iterations.
+    tolerance : EM stops at a smaller relative gain of its objective.
+    prior : so many examples, distributed as the model at the start, are added to the data. With 0
+        the log-likelihood of the known cells is maximised alone.
     """
 
     iterations: int = 100
@@ -68,33 +63,18 @@ def run_em(
 ) -> Outcome:
     """Learn the parameters of a circuit, whose structure stays, from examples with missing cells.
 
-    Parameters
-    ----------
-    model : ArithmeticCircuit, FeatureTree, JunctionTree or HiddenTree
-        Where EM starts.
-    data : IncompleteData
-        The examples.
-    settings : Settings, optional
-        When it stops, and its prior.
-    threads : int
-        Number of threads; the result does not depend on it.
+    model : where EM starts.
+    settings : when it stops, and its prior.
 
-    Raises
-    ------
-    InputError
-        The model has no circuit, or its parameters are neither weights of features nor
-        probabilities; or an example has probability 0.
+    Raises InputError: The model has no circuit, or its parameters are neither weights of features
+    nor probabilities; or an example has probability 0.
 
-    Notes
-    -----
     The expected number of examples with each parameter is exact: the circuit sums the missing cells
     out. Probabilities are then divided by their sums. The weights of features take steps of L-BFGS
     on the expected log-likelihood. No iteration lowers the objective.
 
-    References
-    ----------
-    Dempster, Laird and Rubin, "Maximum likelihood from incomplete data via the EM algorithm",
-    JRSS B 39, 1977.
+    Dempster, Laird and Rubin, "Maximum likelihood from incomplete data via the EM algorithm", JRSS
+    B 39, 1977.
     """
     if not model.is_exact:
         raise InputError("em: expected a model that is a circuit, for example of acmn or chow_liu.")

@@ -43,35 +43,20 @@ def learn_logistic_path(
 ) -> LogisticPath:
     """Minimise log-loss + penalty * sum(|weights|) for every variable and each penalty.
 
-    Parameters
-    ----------
-    data : Dataset
-        The training data. A variable that is constant in it has no finite log-odds, and is given
+    data : the training data. A variable that is constant in it has no finite log-odds, and is given
         those of its counts with one added to each (decision 0002). A state that never occurs where
         two others do is given the odds of one example against all others, on average.
-    penalties : sequence of float
-        Penalties, in any order. The loss is summed over examples; the inputs are 0 and 1.
-    free_intercept : bool
-        Whether the intercept is left out of the penalty.
-    tolerance : float
-        Greatest duality gap, as a share of the loss of the best constant.
-    threads : int
-        Number of threads; the result does not depend on it.
-    standardise : bool
-        Whether the penalty of each weight is multiplied by the standard deviation of its column,
-        as if the inputs were divided by it.
+    penalties : penalties, in any order. The loss is summed over examples; the inputs are 0 and 1.
+    free_intercept : whether the intercept is left out of the penalty.
+    tolerance : greatest duality gap, as a share of the loss of the best constant.
+    standardise : whether the penalty of each weight is multiplied by the standard deviation of its
+        column, as if the inputs were divided by it.
 
-    Raises
-    ------
-    InputError
-        A penalty or the tolerance is not positive.
+    Raises InputError: A penalty or the tolerance is not positive.
 
-    References
-    ----------
-    .. [1] Ravikumar, Wainwright and Lafferty, "High-dimensional Ising model selection using
-       l1-regularized logistic regression", Annals of Statistics, 2010.
-    .. [2] Lowd, "Closed-form learning of Markov networks from dependency networks", UAI 2012,
-       Section 6.2.
+    Ravikumar, Wainwright and Lafferty, "High-dimensional Ising model selection using l1-regularized
+    logistic regression", Annals of Statistics, 2010. Lowd, "Closed-form learning of Markov networks
+    from dependency networks", UAI 2012, Section 6.2.
     """
     ordered = np.unique(np.asarray(penalties, np.float64))[::-1]
     if not (len(ordered) and np.isfinite(ordered).all() and ordered[-1] > 0 and tolerance > 0):
@@ -96,14 +81,9 @@ class OwnPath(NamedTuple):
 class Regressions:
     """What the regressions of all variables have in common; see `prepare_regressions`.
 
-    Attributes
-    ----------
-    data : Dataset
-        The training data.
-    factor : float64 array of shape (n_columns + 1,)
-        What the penalty of each weight is multiplied by; the intercept comes last.
-    free_intercept : bool
-        Whether the intercept is left out of the penalty.
+    factor : float64, (n_columns + 1,). What the penalty of each weight is multiplied by; the
+        intercept comes last.
+    free_intercept : whether the intercept is left out of the penalty.
     """
 
     data: Dataset
@@ -140,17 +120,10 @@ class Regressions:
     ) -> OwnPath:
         """Return the regression of a variable, which has several states, for descending penalties.
 
-        Parameters
-        ----------
-        v
-            The variable.
-        penalties
-            Descending penalties.
-        tolerance
-            As in `learn_logistic_path`.
-        start
-            Weights, and then the intercepts, to start at, float64, (n_columns + 1, n_logits); those
-            of the best constant if None.
+        penalties : descending penalties.
+        tolerance : as in `learn_logistic_path`.
+        start : weights, and then the intercepts, to start at, float64, (n_columns + 1, n_logits);
+            those of the best constant if None.
         """
         count = self.data.counts(v)
         if np.count_nonzero(count) == 1:
@@ -230,18 +203,10 @@ class Regressions:
     ) -> LogisticPath:
         """Return the regressions of all variables, for descending penalties.
 
-        Parameters
-        ----------
-        penalties
-            Descending penalties.
-        tolerance
-            As in `learn_logistic_path`.
-        after
-            The regressions for greater penalties, to which those of `penalties` are added.
-        threads
-            Number of threads; the result does not depend on it.
-        shares
-            Whether variables are shared out to processes.
+        penalties : descending penalties.
+        tolerance : as in `learn_logistic_path`.
+        after : the regressions for greater penalties, to which those of `penalties` are added.
+        shares : whether variables are shared out to processes.
         """
 
         def learn(first: int, end: int) -> Arrays:

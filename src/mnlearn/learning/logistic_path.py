@@ -16,23 +16,14 @@ from mnlearn.variables.schema import Schema
 class LogisticPath:
     """Logistic regressions of every variable on all others, for each penalty.
 
-    Attributes
-    ----------
-    penalties : float64 array of shape (n_penalties,)
-        The penalties, the largest first.
-    coefficient : tuple of sparse arrays of shape (n_columns, n_columns)
-        One for each penalty; row c has the weights of the columns of other variables in the logit
-        of column c.
-    intercept : float64 array of shape (n_penalties, n_columns)
-        The intercepts.
-    gap : float64 array of shape (n_penalties, n_vars)
-        Bounds on how far each penalised loss is above its minimum, in nats, summed over examples.
-    constant_loss : float64 array of shape (n_vars,)
-        Loss of the best constant, in nats, summed over examples.
-    schema : Schema
-        The variables.
-    seconds_shared : float
-        Seconds that other processes took for their shares of the regressions.
+    penalties : float64, (n_penalties,). The penalties, the largest first.
+    coefficient : tuple of sparse arrays of shape (n_columns, n_columns). One for each penalty; row
+        c has the weights of the columns of other variables in the logit of column c.
+    intercept : float64, (n_penalties, n_columns). The intercepts.
+    gap : float64, (n_penalties, n_vars). Bounds on how far each penalised loss is above its
+        minimum, in nats, summed over examples.
+    constant_loss : float64, (n_vars,). Loss of the best constant, in nats, summed over examples.
+    seconds_shared : seconds that other processes took for their shares of the regressions.
     """
 
     penalties: NDArray[np.float64]

@@ -19,17 +19,10 @@ EM = "em"
 def treatment_of(missing: str | None, criterion: str) -> str | None:
     """Return what is done about missing cells before a structure is learned.
 
-    Parameters
-    ----------
-    missing : {"drop", "impute", "em"}, optional
-        What a person says.
-    criterion : {"pll", "ll"}
-        The criterion of the learner, which is "ll" where it learns circuits.
+    missing : what a person says.
+    criterion : the criterion of the learner, which is "ll" where it learns circuits.
 
-    Raises
-    ------
-    InputError
-        There is no such treatment, or the learner has no circuits for EM.
+    Raises InputError: There is no such treatment, or the learner has no circuits for EM.
     """
     if missing not in (None, *TREATMENTS, EM):
         expected = ", ".join((*TREATMENTS, EM))

@@ -20,21 +20,12 @@ from mnlearn.runtime.random_streams import stream
 def average_networks(parts: list[tuple[float, DependencyNetwork]]) -> DependencyNetwork:
     """Return the network whose scores of states are the weighted sum of those of networks.
 
-    Parameters
-    ----------
-    parts : list of (float, DependencyNetwork)
-        Shares and networks over the same variables. Shares that sum to 1 make each CPD the
+    parts : shares and networks over the same variables. Shares that sum to 1 make each CPD the
         normalised geometric mean of the CPDs.
 
-    Returns
-    -------
-    DependencyNetwork
-        All of its CPDs are log-linear.
+    All of its CPDs are log-linear.
 
-    Raises
-    ------
-    InputError
-        A network has a probability of 0.
+    Raises InputError: A network has a probability of 0.
     """
     pieces = [(share, *log_odds_features(network)) for share, network in parts if share]
     first = parts[0][1]
@@ -53,10 +44,7 @@ def log_odds_features(network: DependencyNetwork) -> tuple[FeatureSet, NDArray, 
     A score is the log-odds against the first state. The features of a tree are the paths to its
     leaves, each with the other states of the target.
 
-    Raises
-    ------
-    InputError
-        A CPD has a probability of 0.
+    Raises InputError: A CPD has a probability of 0.
     """
     trees = network.trees
     paths, place = paths_with_states(trees, network.schema, np.flatnonzero(trees.is_leaf))
@@ -97,25 +85,14 @@ def learn_circuit_mixture(
     a circuit from the examples of each component, and then the shares by EM. Examples are drawn,
     since learners of structure count whole examples.
 
-    Parameters
-    ----------
-    data : Dataset
-        Training data, without weights of examples.
-    joint : ndarray of float64, shape (n_rows, n_components)
-        log P(row, component) under the mixture at the start, in nats.
-    learn : callable
-        Learns a circuit from a dataset.
-    rounds : int
-        How often the circuits are learned.
-    seed : int
-        Seed of the draws.
-    threads : int
-        Number of threads; the result does not depend on it.
+    data : training data, without weights of examples.
+    joint : float64, (n_rows, n_components). log P(row, component) under the mixture at the start,
+        in nats.
+    learn : learns a circuit from a dataset.
+    rounds : how often the circuits are learned.
+    seed : seed of the draws.
 
-    Raises
-    ------
-    InputError
-        The examples have weights.
+    Raises InputError: The examples have weights.
     """
     if data.is_weighted:
         raise InputError("mixtures of this base take no examples with weights.", where=DATA)

@@ -12,12 +12,9 @@ MERGES = ("and", "or")
 def merge_pairs(coefficient: sparse.csr_array, merge: str) -> NDArray[np.int64]:
     """Return the pairs (u, v), u < v, int64 of shape (n_pairs, 2), in ascending order.
 
-    Parameters
-    ----------
-    coefficient : sparse array of shape (n_columns, n_columns)
-        Row c has the weights of the columns of other variables in the logit of column c.
-    merge : str
-        "and": each column has a weight in the logit of the other; "or": at least one has.
+    coefficient : sparse, (n_columns, n_columns). Row c has the weights of the columns of other
+        variables in the logit of column c.
+    merge : "and": each column has a weight in the logit of the other; "or": at least one has.
     """
     found = (coefficient != 0).astype(np.int8)
     pairs = found.multiply(found.T) if merge == "and" else found + found.T

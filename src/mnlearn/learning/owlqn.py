@@ -49,31 +49,17 @@ def minimise(
 ) -> tuple[Progress, bool]:
     """Minimise smooth(x) + sum(l1 * |x|) by orthant-wise L-BFGS.
 
-    Parameters
-    ----------
-    smooth : callable
-        Returns the value and the gradient of a smooth convex function.
-    x, l1 : float64 arrays of shape (n_vars,)
-        Point at which to start; L1 penalty of each variable, at least 0.
-    done : callable
-        Asked after each iteration and before the first; minimisation ends when it returns True.
-    max_iterations, history
-        Greatest number of iterations; pairs of differences from an earlier minimisation of this
-        function, to which new ones are added.
+    smooth : returns the value and the gradient of a smooth convex function.
+    x, l1 : float64, (n_vars,). Point at which to start; L1 penalty of each variable, at least 0.
+    done : asked after each iteration and before the first; minimisation ends when it returns True.
+    max_iterations, history : greatest number of iterations; pairs of differences from an earlier
+        minimisation of this function, to which new ones are added.
 
-    Returns
-    -------
-    tuple of Progress and bool
-        The last state, and whether `done` ended the minimisation. Rounding ends it, too.
+    The last state, and whether `done` ended the minimisation. Rounding ends it, too.
 
-    Raises
-    ------
-    InputError
-        The objective is not finite at `x`.
+    Raises InputError: The objective is not finite at `x`.
 
-    References
-    ----------
-    .. [1] Andrew and Gao, "Scalable training of L1-regularized log-linear models", ICML 2007.
+    Andrew and Gao, "Scalable training of L1-regularized log-linear models", ICML 2007.
     """
     value, gradient = smooth(x)
     if not np.isfinite(value):

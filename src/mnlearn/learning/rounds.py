@@ -20,16 +20,11 @@ VARIABLES = "variables"
 class Round:
     """One round of learning.
 
-    Attributes
-    ----------
-    name : str
-        "variables", or the number of a stage after "stage".
-    stage : int, optional
-        The stage whose grid points are shared out; None if the variables are.
-    n_units : int, optional
-        The number of pieces that the work can be cut into; None if there are as many as variables.
-    like : str
-        A learner that needs as much memory; empty for the learner itself.
+    name : "variables", or the number of a stage after "stage".
+    stage : the stage whose grid points are shared out; None if the variables are.
+    n_units : the number of pieces that the work can be cut into; None if there are as many as
+        variables.
+    like : A learner that needs as much memory; empty for the learner itself.
     """
 
     name: str

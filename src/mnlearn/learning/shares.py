@@ -46,10 +46,7 @@ class Part:
     def parse(cls, text: str) -> "Part":
         """Return the part that a text such as "2/3" names.
 
-        Raises
-        ------
-        InputError
-            The text is of another form, or there is no such part.
+        Raises InputError: The text is of another form, or there is no such part.
         """
         number, _, of = text.partition("/")
         plain = all(word.isascii() and word.isdecimal() and len(word) < 10 for word in (number, of))
@@ -72,15 +69,10 @@ class Part:
 class Shares:
     """The variables of a dataset, shared out to processes that keep what they learn in a store.
 
-    Attributes
-    ----------
-    store : Store, optional
-        Needed if there are several processes.
-    n_parts : int
-        The number of processes. With 1 all is learned here, and nothing is kept.
-    own : Part, optional
-        The part of this process. A process without one puts the shares of all together, and learns
-        what it does not find.
+    store : needed if there are several processes.
+    n_parts : the number of processes. With 1 all is learned here, and nothing is kept.
+    own : the part of this process. A process without one puts the shares of all together, and
+        learns what it does not find.
     """
 
     store: Store | None = None
@@ -97,19 +89,11 @@ class Shares:
     ) -> tuple[dict[str, NDArray], float]:
         """Return what is learned of all variables, and the seconds of other processes in it.
 
-        Parameters
-        ----------
-        name
-            What is learned and by which settings, in values for JSON.
-        n_vars
-            The number of variables.
-        begin
-            Called once, if there is anything to learn here. Returns what learns a range of
+        name : what is learned and by which settings, in values for JSON.
+        n_vars : the number of variables.
+        begin : called once, if there is anything to learn here. Returns what learns a range of
             variables; the result for a variable must not depend on the range.
-        absent
-            Stands for what a process with a part of its own does not learn.
-        threads
-            Number of threads; the result does not depend on it.
+        absent : stands for what a process with a part of its own does not learn.
         """
         if self.n_parts == 1:
             return _join(map_ranges(begin(), n_vars, threads)), 0.0

@@ -174,25 +174,17 @@ def softmax_path(
 ) -> tuple[Matrix, Matrix]:
     """Minimise loss + penalty * sum(factor * |weights|) for each penalty, one after the other.
 
-    Parameters
-    ----------
-    task : SoftmaxTask
-        All states of the target occur, unless the intercepts are penalised.
-    penalties : float64 array of shape (n_penalties,)
-        Descending.
-    factor : float64 array of shape (n_columns + 1,)
-        What the penalty of each weight is multiplied by; that of the intercepts comes last.
-    tolerance : float
-        Greatest duality gap, in nats.
-    start : float64 array of shape (n_columns + 1, k)
-        Weights and intercepts to start at.
+    task : all states of the target occur, unless the intercepts are penalised.
+    penalties : float64, (n_penalties,). Descending.
+    factor : float64, (n_columns + 1,). What the penalty of each weight is multiplied by; that of
+        the intercepts comes last.
+    tolerance : greatest duality gap, in nats.
+    start : float64, (n_columns + 1, k). Weights and intercepts to start at.
 
-    Returns
-    -------
-    theta : float64 array of shape (n_penalties, n_columns + 1, k)
-        Weights and intercepts for each penalty.
-    gap : float64 array of shape (n_penalties,)
-        Bounds on how far the penalised loss is above its minimum, in nats.
+    Returned:
+        theta : float64, (n_penalties, n_columns + 1, k). Weights and intercepts for each penalty.
+        gap : float64, (n_penalties,). Bounds on how far the penalised loss is above its minimum, in
+            nats.
     """
     found, gaps = np.empty((len(penalties), *start.shape)), np.empty(len(penalties))
     with single_threaded():

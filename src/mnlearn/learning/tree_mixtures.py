@@ -54,18 +54,11 @@ _PRIOR_PSEUDOCOUNT = 1.0
 class MixtureSettings:
     """How a mixture is learned.
 
-    Attributes
-    ----------
-    n_components : int
-        Components at first; those that become empty are dropped.
-    prior : float
-        Examples with the pair probabilities of all data that are added to each component.
-    max_iterations : int
-        Iterations of EM at most.
-    tolerance : float
-        EM ends when an iteration gains less, in nats per example.
-    seed : int
-        Seed of the first shares.
+    n_components : components at first; those that become empty are dropped.
+    prior : examples with the pair probabilities of all data that are added to each component.
+    max_iterations : iterations of EM at most.
+    tolerance : EM ends when an iteration gains less, in nats per example.
+    seed : seed of the first shares.
     """
 
     n_components: int = 10
@@ -79,18 +72,10 @@ class MixtureSettings:
 class TreeMixture:
     """A mixture of trees, and how it was learned.
 
-    Attributes
-    ----------
-    share : ndarray of float64, shape (n_components,)
-        Probabilities of the components.
-    parent : ndarray of int64, shape (n_components, n_vars)
-        See `tree_circuit`.
-    log_prob : ndarray of float64, shape (n_components, n_vars, most, most)
-        See `tree_circuit`.
-    schema : Schema
-        The variables.
-    objective : tuple of float
-        Penalised log-likelihood after each iteration with trees, in nats; with those that
+    share : float64, (n_components,). Probabilities of the components.
+    parent : int64, (n_components, n_vars). See `tree_circuit`.
+    log_prob : float64, (n_components, n_vars, most, most). See `tree_circuit`.
+    objective : penalised log-likelihood after each iteration with trees, in nats; with those that
         validation data rejected.
     """
 
@@ -146,22 +131,11 @@ def learn_tree_mixture(
     its shares; trees may change. The penalised log-likelihood never falls by more than rounding,
     but where a component is dropped.
 
-    Parameters
-    ----------
-    data : Dataset
-        Training data.
-    settings : MixtureSettings
-        See there.
-    criterion : callable, optional
-        Scores a circuit on validation data, higher is better. Every few iterations, and after the
-        last one, the mixture is scored. EM ends when a score is not above the one before, and the
-        mixture with the best score is returned.
-    threads : int
-        Number of threads; the result does not depend on it.
+    criterion : scores a circuit on validation data, higher is better. Every few iterations, and
+        after the last one, the mixture is scored. EM ends when a score is not above the one before,
+        and the mixture with the best score is returned.
 
-    References
-    ----------
-    .. [1] Meila and Jordan, "Learning with mixtures of trees", JMLR 2000, Section 3.
+    Meila and Jordan, "Learning with mixtures of trees", JMLR 2000, Section 3.
     """
     fitting = (_Fitting if data.schema.is_binary else _StateFitting)(data, settings.prior, threads)
     rng = stream(settings.seed, "mixture of trees")

@@ -21,16 +21,11 @@ class TreePath:
     The best split of a node does not depend on kappa. Kappa only decides whether the split is made:
     a node whose best split gains at most -log(kappa) is a leaf.
 
-    Attributes
-    ----------
-    trees : Trees
-        The full trees.
-    gain : float64 array of shape (n_nodes,)
-        Gain of the best split of each node, in nats, less what rounding may have added.
-    min_gain : float
-        -log(kappa) of the full trees, in nats.
-    seconds_shared : float
-        Seconds that other processes took for their shares of the trees.
+    trees : the full trees.
+    gain : float64, (n_nodes,). Gain of the best split of each node, in nats, less what rounding may
+        have added.
+    min_gain : -log(kappa) of the full trees, in nats.
+    seconds_shared : seconds that other processes took for their shares of the trees.
     """
 
     trees: Trees
@@ -76,34 +71,17 @@ def learn_tree_path(
 ) -> TreePath:
     """Grow a probability tree for each variable, which tests columns of the other variables.
 
-    Parameters
-    ----------
-    data : Dataset
-        The training data.
-    kappa : float
-        Structure prior in (0, 1]: a split must gain more than -log(kappa) in the log-likelihood of
-        the training examples under smoothed leaves, in nats. Of splits that gain the same but for
-        rounding, the one on the first column is made (decision 0023).
-    min_examples : float
-        Least weight of examples on each side of a split.
-    threads : int
-        Number of threads; the result does not depend on it.
-    pseudocount : float
-        Added to the count of each state at a leaf; above 0.
-    shares : Shares
-        Whether variables are shared out to processes.
-    sample : int
-        Tells apart the trees of several samples of the data if they are.
+    kappa : structure prior in (0, 1]: a split must gain more than -log(kappa) in the log-likelihood
+        of the training examples under smoothed leaves, in nats. Of splits that gain the same but
+        for rounding, the one on the first column is made (decision 0023).
+    min_examples : least weight of examples on each side of a split.
+    pseudocount : added to the count of each state at a leaf; above 0.
+    shares : whether variables are shared out to processes.
+    sample : tells apart the trees of several samples of the data if they are.
 
-    Returns
-    -------
-    TreePath
-        The trees for `kappa` and for every smaller kappa.
+    The trees for `kappa` and for every smaller kappa.
 
-    References
-    ----------
-    .. [1] Lowd and Davis, "Learning Markov network structure with decision trees", ICDM 2010,
-       Section III.
+    Lowd and Davis, "Learning Markov network structure with decision trees", ICDM 2010, Section III.
     """
     min_gain = float(-np.log(kappa))
     # Columns with more ones than zeros are stored negated: work is proportional to the ones.

@@ -35,17 +35,11 @@ FIRST_ITERATIONS = 100
 class Tuned:
     """The outcome of a grid search.
 
-    Attributes
-    ----------
-    best : Candidate
-        The candidate chosen.
-    variants : dict
-        The best candidate of each combination of values of the learner's variant hyperparameters.
-        The keys are the values joined with hyphens.
-    trace : list of dict
-        One row for each grid point that was tried, in the order of the grid.
-    tuning_seconds : float
-        Seconds spent on all grid points, including those restored from checkpoints.
+    best : the candidate chosen.
+    variants : the best candidate of each combination of values of the learner's variant
+        hyperparameters. The keys are the values joined with hyphens.
+    trace : one row for each grid point that was tried, in the order of the grid.
+    tuning_seconds : seconds spent on all grid points, including those restored from checkpoints.
     """
 
     best: Candidate
@@ -88,31 +82,16 @@ def tune(
 class Search:
     """A search of a grid: what is learned from, and how grid points are compared.
 
-    Attributes
-    ----------
-    learner : type of Learner
-        Its stages are searched in order. Values chosen in one stage are fixed in the next.
-    train : Dataset
-        The training data.
-    grid : mapping
-        Values of every hyperparameter, as from `Learner.grid`.
-    criterion : callable or None
-        Scores a model, higher is better. May be None if the grid has a single point.
-    threads : int
-        Threads that learning may use.
-    checkpoints : Checkpoints
-        Where finished grid points are kept.
-    last_criterion : callable, optional
-        Used instead of `criterion` in the last stage, the one that yields the model.
-    network : DependencyNetwork, optional
-        Given to a learner that builds on one.
-    n_parts : int
-        The number of processes that the variables are shared out to.
+    learner : its stages are searched in order. Values chosen in one stage are fixed in the next.
+    grid : values of every hyperparameter, as from `Learner.grid`.
+    criterion : scores a model, higher is better. May be None if the grid has a single point.
+    checkpoints : where finished grid points are kept.
+    last_criterion : used instead of `criterion` in the last stage, the one that yields the model.
+    network : given to a learner that builds on one.
+    n_parts : the number of processes that the variables are shared out to.
 
-    Raises
-    ------
-    InputError
-        Several points have no criterion, or the learner needs a network or has no use for one.
+    Raises InputError: Several points have no criterion, or the learner needs a network or has no
+    use for one.
     """
 
     learner: type[Learner]

@@ -30,10 +30,7 @@ def load_learner(name: str) -> type[Learner]:
 
     The name of the class is that of the file without underscores, in any capitals.
 
-    Raises
-    ------
-    InputError
-        There is no such file, or its class is not a complete learner.
+    Raises InputError: There is no such file, or its class is not a complete learner.
     """
     module = importlib.import_module(f"{__name__}.{_known(name)}")
     learner: type[Learner] = getattr(module, _class_name(name))

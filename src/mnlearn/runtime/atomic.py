@@ -30,12 +30,8 @@ def atomic_path(path: Path | str, *, sync: bool = True) -> Iterator[Path]:
 
     If the block fails, `path` stays as it was and the temporary file is removed.
 
-    Raises
-    ------
-    FullDiskError
-        The disk is full.
-    InputError
-        The folder cannot be created, no file can be created in it, or `path` is a folder.
+    Raises FullDiskError: The disk is full. InputError: The folder cannot be created, no file can be
+    created in it, or `path` is a folder.
     """
     path = Path(path)
     with _blame(path):
@@ -62,10 +58,8 @@ def atomic_path(path: Path | str, *, sync: bool = True) -> Iterator[Path]:
 def check_place(path: Path | str) -> None:
     """Refuse a path that `atomic_path` cannot write, as far as that can be seen before.
 
-    Raises
-    ------
-    InputError
-        A folder of the path is a file, no file can be created there, or `path` is a folder.
+    Raises InputError: A folder of the path is a file, no file can be created there, or `path` is a
+    folder.
     """
     path = Path(path)
     with _blame(path):

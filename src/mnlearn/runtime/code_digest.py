@@ -75,20 +75,13 @@ class _References:
 def code_digest(*roots: str, optional: Optional = ()) -> str:
     """Return the digest, 16 hexadecimal digits, of everything that some definitions can reach.
 
-    Parameters
-    ----------
-    *roots
-        Definitions, such as "mnlearn.learning.tuning.tune", or modules, such as
+    *roots : definitions, such as "mnlearn.learning.tuning.tune", or modules, such as
         "mnlearn.learning.weights.descent". A module stands for all its definitions.
-    optional : tuple of (str, tuple of str)
-        Modules that count only if the first root alone reaches another one: that module, and the
-        modules, or packages of them. Such is the code of a kind of model that a learner never
+    optional : modules that count only if the first root alone reaches another one: that module, and
+        the modules, or packages of them. Such is the code of a kind of model that a learner never
         makes, which functions for all kinds of models could call.
 
-    Raises
-    ------
-    LookupError
-        There is no such definition.
+    Raises LookupError: There is no such definition.
     """
     return _digest_of(SOURCES, roots, optional)
 

@@ -28,18 +28,11 @@ _CHUNK_BYTES = 1 << 20
 class ExpansionLimit:
     """How far a compressed file may expand.
 
-    Parameters
-    ----------
-    max_bytes : int
-        Largest expanded size in bytes.
-    max_ratio : float
-        Largest ratio of the expanded to the compressed size.
-    free_bytes : int
-        The ratio is not looked at up to this expanded size, in bytes. The benchmark data
+    max_bytes : largest expanded size in bytes.
+    max_ratio : largest ratio of the expanded to the compressed size.
+    free_bytes : the ratio is not looked at up to this expanded size, in bytes. The benchmark data
         expand to 24 MB at most, one of them by a factor of 271.
-    advice : str
-        End of the sentence that refuses a file.
-
+    advice : end of the sentence that refuses a file.
     """
 
     max_bytes: int = 4 << 30
@@ -50,11 +43,7 @@ class ExpansionLimit:
     def check(self, where: Path | str, n_compressed: int, n_expanded: int) -> None:
         """Refuse a file that has expanded from `n_compressed` to `n_expanded` bytes, or further.
 
-        Raises
-        ------
-        InputError
-            The limit is passed; the sentence gives both sizes.
-
+        Raises InputError: The limit is passed; the sentence gives both sizes.
         """
         by_ratio = max(self.free_bytes, self.max_ratio * n_compressed)
         if n_expanded <= min(self.max_bytes, by_ratio):
@@ -77,12 +66,8 @@ DEFAULT_LIMIT = ExpansionLimit()
 def open_bytes(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> Iterator[IO[bytes]]:
     """Yield the content of `path` as a stream, expanded by its suffix `.xz`, `.gz` or `.bz2`.
 
-    Raises
-    ------
-    InputError
-        The file is missing, unreadable, not in the compression that its suffix names, or
-        expands beyond `limit`.
-
+    Raises InputError: The file is missing, unreadable, not in the compression that its suffix
+    names, or expands beyond `limit`.
     """
     path = Path(path)
     try:
@@ -111,11 +96,7 @@ def read_limited(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> byt
 def expand(content: bytes, place: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> bytes:
     """Return `content` expanded, where the suffix of `place` names the compression.
 
-    Raises
-    ------
-    InputError
-        The content is not in that compression, or expands beyond `limit`.
-
+    Raises InputError: The content is not in that compression, or expands beyond `limit`.
     """
     with _expand(io.BytesIO(content), place, len(content), limit) as expanded:
         return _read_all(expanded)
@@ -126,11 +107,7 @@ def check_archive(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> No
 
     Reading a member stops at the size that the archive declares, so the declared sizes suffice.
 
-    Raises
-    ------
-    InputError
-        The limit is passed.
-
+    Raises InputError: The limit is passed.
     """
     with zipfile.ZipFile(path) as archive:
         n_expanded = sum(member.file_size for member in archive.infolist())

@@ -22,14 +22,9 @@ LOGGER.addHandler(logging.NullHandler())
 class Work:
     """A piece of work whose progress is shown.
 
-    Attributes
-    ----------
-    label : str
-        What is done.
-    total : int or None
-        Amount of work, in units; None if it is not known.
-    unit : str
-        "step", or "B" for bytes.
+    label : what is done.
+    total : amount of work, in units; None if it is not known.
+    unit : "step", or "B" for bytes.
     """
 
     label: str
@@ -59,12 +54,8 @@ def begin_work(label: str, total: int | None, unit: str = "step") -> Iterator[Wo
 def track(steps: Iterable[T], label: str) -> Iterator[T]:
     """Yield the steps and log how many are done.
 
-    Parameters
-    ----------
-    steps
-        What to yield.
-    label
-        What the steps are, as in "resamples".
+    steps : what to yield.
+    label : what the steps are, as in "resamples".
     """
     total = len(steps) if isinstance(steps, Sized) else None
     of_total = "" if total is None else f"/{total}"

@@ -38,12 +38,8 @@ def peak_memory_mib() -> float:
 def provenance(*roots: str, optional: Optional = ()) -> dict[str, Any]:
     """Return the digest of the code of a record, the versions of libraries, and the machine.
 
-    Parameters
-    ----------
-    *roots
-        Definitions that make the record; see `code_digest`.
-    optional : tuple of (str, tuple of str)
-        See `code_digest`.
+    *roots : definitions that make the record; see `code_digest`.
+    optional : see `code_digest`.
     """
     digest = code_digest(*roots, optional=optional)
     record = {"code_digest": digest, "versions": versions(), "machine": machine()}

@@ -19,12 +19,8 @@ def stream_seed(seed: int, *names: str) -> int:
     The same seed and names give the same stream, whatever was drawn before. Results therefore do
     not depend on the order in which jobs run.
 
-    Parameters
-    ----------
-    seed
-        Seed of all randomness of a run.
-    *names
-        Name of the stream in parts; usual parts are the dataset, the method and the purpose.
+    seed : seed of all randomness of a run.
+    *names : name of the stream in parts; usual parts are the dataset, the method and the purpose.
     """
     text = "\0".join([str(seed), *names])
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")

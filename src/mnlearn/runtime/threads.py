@@ -21,15 +21,9 @@ def available_threads() -> int:
 def map_ranges(work: Callable[[int, int], T], n: int, threads: int = 1) -> list[T]:
     """Return work(begin, end) for consecutive ranges that cover 0 to n, in their order.
 
-    Parameters
-    ----------
-    work
-        Called with the bounds of each range. It must release the GIL where it spends its time.
+    work : called with the bounds of each range. It must release the GIL where it spends its time.
         The result for a row must not depend on the range in which the row is.
-    n
-        Number of rows.
-    threads
-        Number of threads.
+    n : number of rows.
     """
     if threads <= 1 or n <= 1:
         return [work(0, n)]

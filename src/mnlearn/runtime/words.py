@@ -21,12 +21,8 @@ def without_words(statement: ast.stmt, module_of: Callable[[str], str]) -> ast.s
     Left out are what a `raise` says, lines of progress and warnings, help texts, titles, citations,
     lists of file suffixes, and the methods that describe an object.
 
-    Parameters
-    ----------
-    statement : ast.stmt
-        A statement of a module.
-    module_of : callable
-        Returns the module that a name is imported from, or an empty text.
+    statement : A statement of a module.
+    module_of : returns the module that a name is imported from, or an empty text.
     """
     stripped: ast.stmt = _WithoutWords(module_of).visit(copy.deepcopy(statement))
     return stripped

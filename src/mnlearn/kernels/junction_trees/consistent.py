@@ -229,10 +229,9 @@ def cover(c, v, turn, clique, components, choice, binom, rest, chosen):
     turn : which separator is the first to give components; those of the next one fill the gaps.
     rest : uint64, (n_words,), scratch. chosen : int64, overwritten by the components taken.
 
-    Returns
-    -------
-    value : float, the sum of their values, minus infinity if they are no exact cover.
-    n : int, their number.
+    Returned:
+        value :
+        n :
     """
     k = len(clique) - 1
     copy_into(rest, components.mask[c])

@@ -36,12 +36,11 @@ def divide_node(values, examples, variable, slot, slot_value, clauses, tables, s
     tables : (c_log_c, log2_size), as in `Node`, and int64, the number of values of each variable
         before any were ruled out: of two values, features ask for the second.
 
-    Returns
-    -------
-    feature : int32, slots. Empty if no feature is admissible.
-    label, size : int32, (2, n); alive : uint8, (2, n_slots). Blocks and values left where the
-        feature does not hold, and where it does. Without a feature, both are those of the node.
-    examples : the examples of the two sides.
+    Returned:
+        feature :
+        label, size : feature does not hold, and where it does. Without a feature, both are those of
+            the node.
+        examples :
     """
     node = _make_node(values, examples, variable, slot, slot_value, tables)
     n_words = node.columns.shape[1]

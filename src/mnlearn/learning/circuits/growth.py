@@ -54,18 +54,11 @@ class Growing(Candidates, Protocol):
 class CircuitGrowth:
     """Takes the best split again and again; halves the price of an edge when no split scores.
 
-    Parameters
-    ----------
-    model : Growing
-        The model that is split.
-    edge_cost, split_cost : float
-        Prices of an edge, at first, and of a split, in nats.
-    max_edges : int
-        A split that would exceed this number of edges is never taken.
-    state : mapping, optional
-        State of a growth of the same model and prices, from which to resume.
-    quick : bool
-        See `SplitQueue`.
+    model : the model that is split.
+    edge_cost, split_cost : prices of an edge, at first, and of a split, in nats.
+    max_edges : A split that would exceed this number of edges is never taken.
+    state : state of a growth of the same model and prices, from which to resume.
+    quick : see `SplitQueue`.
     """
 
     def __init__(
@@ -98,14 +91,9 @@ class CircuitGrowth:
     ) -> None:
         """Split until the next split would give more than `n_edges` edges.
 
-        Parameters
-        ----------
-        n_edges : int
-            Edges of the circuit at most.
-        deadline : float
-            Value of time.process_time() at which to stop for good.
-        keep : callable, optional
-            Called with the state of the growth every 45 seconds, to store it.
+        n_edges : edges of the circuit at most.
+        deadline : value of time.process_time() at which to stop for good.
+        keep : called with the state of the growth every 45 seconds, to store it.
         """
         said = kept = time.monotonic()
         while not self.ended:

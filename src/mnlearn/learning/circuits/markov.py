@@ -37,10 +37,7 @@ from mnlearn.variables.schema import Literal
 class GrowingRows:
     """Rows of numbers in one array that has room for more of them.
 
-    Parameters
-    ----------
-    n_columns : int
-        Numbers in a row.
+    n_columns : numbers in a row.
     """
 
     def __init__(self, n_columns: int) -> None:

@@ -53,16 +53,10 @@ from mnlearn.runtime.random_streams import stream_seed
 class BottomUpSearch:
     """The outcome of `search_bottom_up`.
 
-    Attributes
-    ----------
-    features : FeatureSet
-        The atomic features and those found, in canonical order.
-    replaced : tuple of int
-        Number of replacements in each pass.
-    gained : tuple of float
-        Gain of each pass in nats, as the search estimates it.
-    objective : float
-        Penalised negative log-pseudo-likelihood in nats, with all weights learned together.
+    features : the atomic features and those found, in canonical order.
+    replaced : number of replacements in each pass.
+    gained : gain of each pass in nats, as the search estimates it.
+    objective : penalised negative log-pseudo-likelihood in nats, with all weights learned together.
     """
 
     features: FeatureSet
@@ -84,26 +78,14 @@ def search_bottom_up(
 ) -> BottomUpSearch:
     """Generalise features, which start as the distinct examples, until no replacement is better.
 
-    Parameters
-    ----------
-    data, penalty
-        The training data, and the penalty on the weights during the search.
-    initial : str
-            What examples become at first; see `features.literals.INITIAL`.
-    k : int
-        Number of nearest examples that a feature is generalised to match.
-    price : float
-        Nats that each literal of a feature must gain.
-    max_passes : int
-        Greatest number of passes over the features.
-    seed : int
-        Seed of the order in which a pass takes the features.
-    threads : int
-        Number of threads; the result does not depend on it.
+    data, penalty : the training data, and the penalty on the weights during the search.
+    initial : what examples become at first; see `features.literals.INITIAL`.
+    k : number of nearest examples that a feature is generalised to match.
+    price : nats that each literal of a feature must gain.
+    max_passes : greatest number of passes over the features.
+    seed : seed of the order in which a pass takes the features.
 
-    References
-    ----------
-    .. [1] Davis and Domingos, "Bottom-up learning of Markov network structure", ICML 2010.
+    Davis and Domingos, "Bottom-up learning of Markov network structure", ICML 2010.
     """
     rng = np.random.default_rng(stream_seed(seed, "blm", initial))
     rows, candidates, table = _start(data, initial)
@@ -235,16 +217,12 @@ def search_exactly(
 
     The parameters and the result are those of `search_bottom_up`.
 
-    Notes
-    -----
     The score of a candidate is that of the network in which it replaces a feature, at the best
     weights of all features: the pseudo-likelihood less the penalties and less `price` for each
     literal of each feature of at least two literals. A candidate that is already a feature takes
     the place of both. The best candidate is taken if it raises the score.
 
-    References
-    ----------
-    .. [1] Davis and Domingos, "Bottom-up learning of Markov network structure", ICML 2010.
+    Davis and Domingos, "Bottom-up learning of Markov network structure", ICML 2010.
     """
     rng = np.random.default_rng(stream_seed(seed, "blm", initial))
     rows = [_pack_bits(row) for row in data.rows]

@@ -26,19 +26,12 @@ class GeneratedFeatures:
 
     The first features of a long run are those of every shorter run.
 
-    Attributes
-    ----------
-    n_columns : int
-        Number of columns of the data.
-    n_initial : int
-        Number of features made of examples; they come first in the list.
-    start : int64 array of shape (n_initial + n_generated + 1,)
-        First literal of each feature.
-    literal : uint16 array of shape (n_literals,)
-        2 * column + value, in no order within a feature.
-    digest : uint64 array of shape (n_initial + n_generated,)
-        Equal for equal features. In a run of millions the chance that two different features have
-        the same digest is one in 10^6.
+    n_columns : number of columns of the data.
+    n_initial : number of features made of examples; they come first in the list.
+    start : int64, (n_initial + n_generated + 1,). First literal of each feature.
+    literal : uint16, (n_literals,). 2 * column + value, in no order within a feature.
+    digest : uint64, (n_initial + n_generated,). Equal for equal features. In a run of millions the
+        chance that two different features have the same digest is one in 10^6.
     """
 
     n_columns: int
@@ -50,12 +43,10 @@ class GeneratedFeatures:
     def distinct(self, n_generated: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the distinct features among the first `n_generated`, and how often each occurs.
 
-        Returns
-        -------
-        position : int64 array of shape (n_distinct,)
-            Place in the list of the first occurrence of each feature, ascending.
-        count : int64 array of shape (n_distinct,)
-            Number of occurrences.
+        Returned:
+            position : int64, (n_distinct,). Place in the list of the first occurrence of each
+                feature, ascending.
+            count : int64, (n_distinct,). Number of occurrences.
         """
         part = self.digest[self.n_initial : self.n_initial + n_generated]
         _, first, count = np.unique(part, return_index=True, return_counts=True)
@@ -87,14 +78,8 @@ class NestedFeatures:
 
     They also hold the features of every higher threshold.
 
-    Attributes
-    ----------
-    run : GeneratedFeatures
-        The run.
-    features : FeatureSet
-        Its features that occur more often than the threshold, and all atomic ones.
-    digest : uint64 array of shape (n_features,)
-        The digests of the features in the run.
+    features : its features that occur more often than the threshold, and all atomic ones.
+    digest : uint64, (n_features,). The digests of the features in the run.
     """
 
     run: GeneratedFeatures
@@ -113,34 +98,21 @@ def generate_features(
 ) -> GeneratedFeatures:
     """Generate features by dropping random literals of features drawn from a growing list.
 
-    Parameters
-    ----------
-    data : Dataset
-        The training data.
-    n_generated : int
-        Number of features to append to the list.
-    initial : str
-        One of `INITIAL`.
-    seed : int
-        Seed of the generation.
+    n_generated : number of features to append to the list.
+    initial : one of `INITIAL`.
+    seed : seed of the generation.
 
-    Raises
-    ------
-    InputError
-        There is nothing to generate, `initial` is unknown, or no example has three literals.
+    Raises InputError: There is nothing to generate, `initial` is unknown, or no example has three
+    literals.
 
-    Notes
-    -----
     The list starts with the distinct examples. Each step draws a feature of at least three
     literals uniformly from the list, where duplicates count. It drops a uniform number of its
     literals, between 1 and all but 2, chosen at random, and appends the result. Algorithm 1 of the
     paper stops when the list has the number of features asked for. The examples count there, and
     do not count here.
 
-    References
-    ----------
-    .. [1] Van Haaren and Davis, "Markov network structure learning: a randomized feature
-       generation approach", AAAI 2012, Algorithm 1.
+    Van Haaren and Davis, "Markov network structure learning: a randomized feature generation
+    approach", AAAI 2012, Algorithm 1.
     """
     if n_generated < 1:
         raise InputError(f"generation: expected at least one feature, got {n_generated}.")

@@ -28,14 +28,9 @@ def hold_out(
 ) -> tuple[Dataset, Dataset | None]:
     """Return the examples to learn from, and those held out; None if they would be too few.
 
-    Parameters
-    ----------
-    data : Dataset
-        The training data. Of weighted data whole rows are held out.
-    share : float
-        Share of the examples to hold out.
-    rng : numpy.random.Generator
-        Chooses them.
+    data : the training data. Of weighted data whole rows are held out.
+    share : share of the examples to hold out.
+    rng : chooses them.
     """
     n_given = data.n_rows if data.is_weighted else len(data.row_of)
     n_held = round(share * n_given)
@@ -68,17 +63,10 @@ _MARGIN = 1e-6
 def start_tree(data: Dataset, n_states: int, start: str, rng: np.random.Generator) -> HiddenTree:
     """Return the hidden Chow-Liu tree at which EM starts.
 
-    Parameters
-    ----------
-    data : Dataset
-        The training data.
-    n_states : int
-        Number of values of each hidden variable.
-    start : {"clusters", "random"}
-        With "clusters" the values are the components of a mixture of independent variables, and
+    n_states : number of values of each hidden variable.
+    start : with "clusters" the values are the components of a mixture of independent variables, and
         change along an edge for few examples. With "random" all tables are random.
-    rng : numpy.random.Generator
-        The source of all random numbers.
+    rng : the source of all random numbers.
     """
     parent = pair_tables(data, _PAIRS).tree().astype(np.int32)
     if start == "random":
@@ -170,28 +158,16 @@ Judge = Callable[[HiddenTree], float]
 class Settings:
     """How a hidden Chow-Liu tree is learned; the parameters of the learner `hclt`.
 
-    Attributes
-    ----------
-    n_states : int
-        Number of values of each hidden variable.
-    pseudocount, entropy
-        See `maximisation.Penalty`.
-    softness : float
-        See `beliefs`.
-    start : str
-        See `start.start_tree`.
-    batch_rows : int
-        Distinct rows of a part of the rows.
-    batch_epochs : int
-        Passes over the data in which tables are renewed after each part.
-    max_iterations : int
-        Most iterations of EM on all rows.
-    tolerance : float
-        EM on all rows stops at smaller relative gains of the penalised log-likelihood.
-    patience : int
-        So many passes without a better validation score end either kind of EM.
-    seed : int
-        Seed of the start and of the order of the rows.
+    n_states : number of values of each hidden variable.
+    pseudocount, entropy : see `maximisation.Penalty`.
+    softness : see `beliefs`.
+    start : see `start.start_tree`.
+    batch_rows : distinct rows of a part of the rows.
+    batch_epochs : passes over the data in which tables are renewed after each part.
+    max_iterations : most iterations of EM on all rows.
+    tolerance : EM on all rows stops at smaller relative gains of the penalised log-likelihood.
+    patience : so many passes without a better validation score end either kind of EM.
+    seed : seed of the start and of the order of the rows.
     """
 
     n_states: int = 64
@@ -215,16 +191,11 @@ _FIRST_STEP, _LAST_STEP = 0.9, 0.1
 class Outcome:
     """What was learned.
 
-    Attributes
-    ----------
-    tree : HiddenTree
-        The best tree by validation score, or the last one without validation data.
-    n_epochs, n_iterations : int
-        Passes by parts of the rows, and iterations on all rows.
-    objective : list of float
-        Penalised log-likelihood of the training data before each iteration on all rows, in nats.
-    validation : list of float
-        Score after each pass or iteration, and at the start.
+    tree : the best tree by validation score, or the last one without validation data.
+    n_epochs, n_iterations : passes by parts of the rows, and iterations on all rows.
+    objective : penalised log-likelihood of the training data before each iteration on all rows, in
+        nats.
+    validation : score after each pass or iteration, and at the start.
     """
 
     tree: HiddenTree
@@ -253,22 +224,11 @@ def learn_hidden_tree(
 ) -> Outcome:
     """Return a hidden Chow-Liu tree.
 
-    Parameters
-    ----------
-    data : Dataset
-        The training data.
-    settings : Settings
-        How it is learned.
-    judge : callable, optional
-        Scores a tree on validation data, higher is better. Without it EM goes on until the
+    judge : scores a tree on validation data, higher is better. Without it EM goes on until the
         training data gain no more than the tolerance.
-    threads : int
-        Number of threads; the result does not depend on it.
 
-    References
-    ----------
-    Liu & Van den Broeck, "Tractable regularization of probabilistic circuits", NeurIPS 2021.
-    Cappé & Moulines, "On-line expectation-maximization algorithm", JRSS B 71 (2009).
+    Liu & Van den Broeck, "Tractable regularization of probabilistic circuits", NeurIPS 2021. Cappé
+    & Moulines, "On-line expectation-maximization algorithm", JRSS B 71 (2009).
     """
     with single_threaded():
         search = _Search(data, settings, judge, threads=threads)

@@ -26,14 +26,10 @@ _LEAST = 1e-20
 class Counts:
     """Expected numbers of examples.
 
-    Attributes
-    ----------
-    edge : ndarray, shape (n_vars, n_states, n_states)
-        With Z_parent = i and Z_v = j, at [v, i, j]. At the root they stand at [root, 0, j].
-    leaf : ndarray, shape (n_vars, n_states, most)
-        With Z_v = j and X_v = x, at [v, j, x].
-    log_likelihood : float
-        Sum over examples of the log-probability of their evidence, in nats.
+    edge : (n_vars, n_states, n_states). With Z_parent = i and Z_v = j, at [v, i, j]. At the root
+        they stand at [root, 0, j].
+    leaf : (n_vars, n_states, most). With Z_v = j and X_v = x, at [v, j, x].
+    log_likelihood : sum over examples of the log-probability of their evidence, in nats.
     """
 
     edge: NDArray
@@ -44,14 +40,9 @@ class Counts:
 class CountedRows:
     """Training examples whose evidence may be softened.
 
-    Parameters
-    ----------
-    rows : ndarray of uint8, shape (n_rows, n_columns)
-        The distinct rows.
-    weight : ndarray of float64, shape (n_rows,)
-        Number of examples equal to each row.
-    belief : ndarray of float64, shape (n_vars, 2) or (n_vars, most, most)
-        See `em.beliefs`.
+    rows : uint8, (n_rows, n_columns). The distinct rows.
+    weight : float64, (n_rows,). Number of examples equal to each row.
+    belief : float64, (n_vars, 2) or (n_vars, most, most). See `em.beliefs`.
     """
 
     def __init__(
@@ -192,17 +183,10 @@ def best_rows(counts: Array, price: Array, below: Array) -> Array:
     Each row maximises sum of counts log t + price (-sum of t log t + sum of t below), which is
     concave.
 
-    Parameters
-    ----------
-    counts : ndarray of float64, shape (n_rows, n_values)
-        From 0.
-    price : ndarray of float64, shape (n_rows,)
-        Above 0.
-    below : ndarray of float64, shape (n_values,)
-        The entropy that each value leads to.
+    counts : float64, (n_rows, n_values). From 0.
+    price : float64, (n_rows,). Above 0.
+    below : float64, (n_values,). The entropy that each value leads to.
 
-    Notes
-    -----
     With d = counts / price, a stationary point has d / t - log t = y - below for one number y. So
     log t = omega(log d + y - below) - (y - below) with the Wright omega function, the solution of
     omega + log omega = its argument. The log of the sum of t is convex and falls with y, so that
@@ -279,16 +263,9 @@ def maximise(tree: HiddenTree, counts: Counts, n_examples: float, penalty: Penal
     With an entropy, a table at a time is the best one for the others, from the leaves to the root.
     So the expected penalised log-likelihood never falls, though it need not be at its greatest.
 
-    Parameters
-    ----------
-    tree : HiddenTree
-        The tree whose expected counts they are.
-    counts : Counts
-        The expected counts.
-    n_examples : float
-        Number of examples that were counted.
-    penalty : Penalty
-        What is added to the log-likelihood.
+    tree : the tree whose expected counts they are.
+    n_examples : number of examples that were counted.
+    penalty : what is added to the log-likelihood.
     """
     if penalty.entropy:
         return _with_entropy(tree, counts, n_examples, penalty)

@@ -92,31 +92,17 @@ def compare(
 
     The module says how the statistics and p-values are defined.
 
-    Parameters
-    ----------
-    groups
-        Examples of each group, at least two groups, with the same variables and no weights.
-    n_permutations
-        Number of permutations, at least 1.
-    gamma, merge
-        As in `learn_ising`.
-    seed
-        Seed of the permutations.
-    threads
-        Number of threads; the result does not depend on it.
+    groups : examples of each group, at least two groups, with the same variables and no weights.
+    n_permutations : number of permutations, at least 1.
+    gamma, merge : as in `learn_ising`.
+    seed : seed of the permutations.
 
-    Raises
-    ------
-    InputError
-        There are fewer than two groups, their variables differ, examples have weights, or fewer
-        than two variables have both values at least twice in each group.
+    Raises InputError: There are fewer than two groups, their variables differ, examples have
+    weights, or fewer than two variables have both values at least twice in each group.
 
-    References
-    ----------
-    .. [1] van Borkulo et al., "Comparing network structures on three aspects: a permutation test",
-       Psychological Methods, 2022.
-    .. [2] Phipson and Smyth, "Permutation p-values should never be zero", Statistical Applications
-       in Genetics and Molecular Biology, 2010.
+    van Borkulo et al., "Comparing network structures on three aspects: a permutation test",
+    Psychological Methods, 2022. Phipson and Smyth, "Permutation p-values should never be zero",
+    Statistical Applications in Genetics and Molecular Biology, 2010.
     """
     import pandas as pd
 
@@ -246,12 +232,8 @@ _RARE = 10
 def cautions(data: Dataset, network: IsingNetwork) -> list[str]:
     """Return sentences on examples and items that make an estimate unreliable.
 
-    Parameters
-    ----------
-    data : Dataset
-        The examples that the network was learned from.
-    network : IsingNetwork
-        The estimate.
+    data : the examples that the network was learned from.
+    network : the estimate.
     """
     ones = data.ones
     rare = np.flatnonzero(np.minimum(ones, data.n_examples - ones) < _RARE)

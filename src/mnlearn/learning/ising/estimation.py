@@ -45,14 +45,9 @@ class RegressionPath(NamedTuple):
 class Items:
     """What the regressions of all variables have in common; see `prepare_items`.
 
-    Attributes
-    ----------
-    data : Dataset
-        The training data.
-    flipped : bool array of shape (n_vars,)
-        Which columns are stored negated.
-    factor : float64 array of shape (n_vars + 1,)
-        What the penalty of each weight is multiplied by; the intercept comes last.
+    flipped : bool, (n_vars,). Which columns are stored negated.
+    factor : float64, (n_vars + 1,). What the penalty of each weight is multiplied by; the intercept
+        comes last.
     """
 
     data: Dataset
@@ -63,12 +58,7 @@ class Items:
     def path(self, v: int, tolerance: float) -> RegressionPath:
         """Return the regression of a variable, which has both values, for each penalty.
 
-        Parameters
-        ----------
-        v
-            The variable.
-        tolerance
-            Greatest duality gap, as a share of the loss of the best constant.
+        tolerance : greatest duality gap, as a share of the loss of the best constant.
         """
         n_vars = self.data.n_vars
         share = SMALLEST_WIDE if self.data.n_examples < n_vars - 1 else SMALLEST
@@ -113,43 +103,27 @@ def learn_ising(
 ) -> IsingNetwork:
     """Estimate an Ising network by L1-penalised logistic regressions.
 
-    Parameters
-    ----------
-    data
-        Training data, with at least two variables of two states. One of which a state occurs fewer
-        than twice is left out: it gets no edges (`IsingNetwork.dropped`). Variables of one state
-        are not in the network.
-    gamma
-        Gamma of the EBIC, at least 0; larger values find fewer edges.
-    merge
-        "and": an edge needs both regressions; "or": it needs one of them.
-    threads
-        Number of threads; the result does not depend on it.
+    data : training data, with at least two variables of two states. One of which a state occurs
+        fewer than twice is left out: it gets no edges (`IsingNetwork.dropped`). Variables of one
+        state are not in the network.
+    gamma : gamma of the EBIC, at least 0; larger values find fewer edges.
+    merge : "and": an edge needs both regressions; "or": it needs one of them.
 
-    Raises
-    ------
-    InputError
-        gamma is negative, merge is unknown, there are fewer than two variables, or some have more
-        than two states.
+    Raises InputError: gamma is negative, merge is unknown, there are fewer than two variables, or
+    some have more than two states.
 
-    Notes
-    -----
     Every variable is regressed on all others along a path of penalties. Each regression gets the
-    penalty with the least EBIC = -2 log-likelihood + k log(n) + 2 gamma k log(n_vars - 1) [2]_,
+    penalty with the least EBIC = -2 log-likelihood + k log(n) + 2 gamma k log(n_vars - 1) [2],
     where k is its number of neighbours and n the number of examples. The weight of an edge is the
     mean of its weights in the two regressions. The penalty is on inputs scaled to unit variance,
     for the loss summed over examples: it is glmnet's lambda times n.
-    Path and rules are those of the R packages IsingFit and glmnet [3]_. Weights and thresholds are
+    Path and rules are those of the R packages IsingFit and glmnet [3]. Weights and thresholds are
     for the values 0 and 1 of the first and of the second state.
 
-    References
-    ----------
-    .. [1] van Borkulo et al., "A new method for constructing networks from binary data",
-       Scientific Reports, 2014.
-    .. [2] Foygel and Drton, "Extended Bayesian information criteria for Gaussian graphical
-       models", NIPS 2010.
-    .. [3] Friedman, Hastie and Tibshirani, "Regularization paths for generalized linear models via
-       coordinate descent", Journal of Statistical Software, 2010.
+    [1] van Borkulo et al., "A new method for constructing networks from binary data", Scientific
+    Reports, 2014. [2] Foygel and Drton, "Extended Bayesian information criteria for Gaussian
+    graphical models", NIPS 2010. [3] Friedman, Hastie and Tibshirani, "Regularization paths for
+    generalized linear models via coordinate descent", Journal of Statistical Software, 2010.
     """
     check_settings(gamma, merge)
     data = items_of(data)
@@ -171,10 +145,7 @@ def check_settings(gamma: float, merge: str) -> None:
 def items_of(data: Dataset) -> Dataset:
     """Return the examples of the variables of two states; those of one have no edges.
 
-    Raises
-    ------
-    InputError
-        A variable has more than two states.
+    Raises InputError: A variable has more than two states.
     """
     schema = data.schema
     several = [variable for variable in schema if variable.arity > 2]

@@ -37,28 +37,14 @@ def bootstrap(
 
     A variable of which a value occurs fewer than twice in a resample has no edges there.
 
-    Parameters
-    ----------
-    data
-        Training data.
-    n_resamples
-        Number of resamples, at least 1; each has as many examples as the data.
-    gamma, merge
-        As in `learn_ising`.
-    seed
-        Seed of the resamples.
-    threads
-        Number of threads; the result does not depend on it.
+    n_resamples : number of resamples, at least 1; each has as many examples as the data.
+    gamma, merge : as in `learn_ising`.
+    seed : seed of the resamples.
 
-    Raises
-    ------
-    InputError
-        There is no resample to draw.
+    Raises InputError: There is no resample to draw.
 
-    References
-    ----------
-    .. [1] Epskamp, Borsboom and Fried, "Estimating psychological networks and their accuracy",
-       Behavior Research Methods, 2018.
+    Epskamp, Borsboom and Fried, "Estimating psychological networks and their accuracy", Behavior
+    Research Methods, 2018.
     """
     check_settings(gamma, merge)
     if n_resamples < 1:
@@ -91,24 +77,14 @@ def drop_cases(
 ) -> CaseDropping:
     """Estimate the network again from some of the examples.
 
-    Parameters
-    ----------
-    data
-        Training data, without weights of the examples.
-    n_resamples
-        Number of resamples for each share that is dropped, at least 1.
-    gamma, merge, seed, threads
-        As in `bootstrap`.
+    data : training data, without weights of the examples.
+    n_resamples : number of resamples for each share that is dropped, at least 1.
+    gamma, merge, seed, threads : as in `bootstrap`.
 
-    Raises
-    ------
-    InputError
-        There is no resample to draw, or the examples have weights.
+    Raises InputError: There is no resample to draw, or the examples have weights.
 
-    References
-    ----------
-    .. [1] Epskamp, Borsboom and Fried, "Estimating psychological networks and their accuracy",
-       Behavior Research Methods, 2018.
+    Epskamp, Borsboom and Fried, "Estimating psychological networks and their accuracy", Behavior
+    Research Methods, 2018.
     """
     check_settings(gamma, merge)
     if n_resamples < 1:
@@ -151,10 +127,7 @@ def _correlate(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.flo
 def count_rows(data: Dataset) -> NDArray[np.int64]:
     """Return how often each row occurs.
 
-    Raises
-    ------
-    InputError
-        The examples have weights, so that they cannot be drawn without replacement.
+    Raises InputError: The examples have weights, so that they cannot be drawn without replacement.
     """
     if data.is_weighted:
         raise InputError("examples with weights cannot be dropped or exchanged.", where=DATA)

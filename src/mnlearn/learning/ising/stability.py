@@ -56,9 +56,7 @@ class EdgeStability:
 def sum_by_variable(weights: NDArray[np.float64], n_vars: int) -> NDArray[np.float64]:
     """Return the sums over the pairs of each variable; the last axis has the pairs (u, v), u < v.
 
-    Returns
-    -------
-    float64 array of shape (..., n_vars)
+    Returns float64, (..., n_vars).
     """
     u, v = np.triu_indices(n_vars, 1)
     member = np.zeros((len(u), n_vars))
@@ -102,17 +100,11 @@ def bootstrap_differences(
 ) -> Differences:
     """Return the difference of every two numbers with its bootstrap interval.
 
-    Parameters
-    ----------
-    found
-        The numbers, (n,).
-    resampled
-        The numbers in each resample, (n_resamples, n).
+    found : the numbers, (n,).
+    resampled : the numbers in each resample, (n_resamples, n).
 
-    References
-    ----------
-    .. [1] Epskamp, Borsboom and Fried, "Estimating psychological networks and their accuracy",
-       Behavior Research Methods, 2018.
+    Epskamp, Borsboom and Fried, "Estimating psychological networks and their accuracy", Behavior
+    Research Methods, 2018.
     """
     first, second = np.triu_indices(len(found), 1)
     low, high = np.empty(len(first)), np.empty(len(first))

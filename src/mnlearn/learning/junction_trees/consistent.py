@@ -50,10 +50,7 @@ class SubsetEntropies:
 def subset_entropies(examples: Examples, largest: int) -> SubsetEntropies:
     """Return the plug-in entropies of all sets of up to `largest` variables.
 
-    Raises
-    ------
-    InputError
-        There are more than `MAX_SUBSETS` sets.
+    Raises InputError: There are more than `MAX_SUBSETS` sets.
     """
     n = len(examples)
     sizes = [comb(n, m) for m in range(largest + 1)]
@@ -118,21 +115,11 @@ class Found:
 class Separators:
     """All sets of `treewidth` variables, and which variables stay together given each of them.
 
-    Parameters
-    ----------
-    examples : Examples
-        The training data, of at least treewidth + 2 variables.
-    treewidth : int
-        Number of variables of a separator.
-    subset_size : int
-        Variables that are looked at together for shared information, 2 or 3.
-    threads : int
-        Number of threads; the result does not depend on it.
+    examples : the training data, of at least treewidth + 2 variables.
+    treewidth : number of variables of a separator.
+    subset_size : variables that are looked at together for shared information, 2 or 3.
 
-    Raises
-    ------
-    InputError
-        There are too many sets of variables.
+    Raises InputError: There are too many sets of variables.
     """
 
     def __init__(

@@ -100,12 +100,6 @@ class Examples:
 
 
 def examples_of(train: Dataset) -> Examples:
-    """Return the examples of a dataset.
-
-    Parameters
-    ----------
-    train : Dataset
-        The training data.
-    """
+    """Return the examples of a dataset."""
     values = np.ascontiguousarray(train.schema.values(train.rows).T)
     return Examples(train, train.schema, values, train.weight)

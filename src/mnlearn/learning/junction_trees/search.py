@@ -26,12 +26,7 @@ def grow_greedily(examples: Examples, treewidth: int) -> Cliques:
     of `treewidth` variables that share most are joined, until all variables are in. With treewidth
     1 this is the tree of the highest likelihood (Chow & Liu 1968).
 
-    Parameters
-    ----------
-    examples : Examples
-        The training data.
-    treewidth : int
-        Cliques have at most one variable more.
+    treewidth : cliques have at most one variable more.
     """
     if len(examples) == 1:
         return Cliques(((0,),), (NO_PARENT,))
@@ -106,13 +101,8 @@ def move_variables(examples: Examples, cliques: Cliques) -> Cliques:
     A variable that is in one clique only can leave it and join any set of as many variables that
     are together in another clique. Each variable in turn makes its best move, until none is left.
 
-    Parameters
-    ----------
-    examples : Examples
-        The training data.
-    cliques : Cliques
-        The tree to start from. All its cliques have the same number of variables, but for those
-        inside others.
+    cliques : the tree to start from. All its cliques have the same number of variables, but for
+        those inside others.
     """
     treewidth = max(map(len, cliques.members)) - 1
     if len(examples) < treewidth + 2:
@@ -209,13 +199,6 @@ class TreeSearch:
     """Finds the cliques of junction trees of one training set.
 
     Separators and trees are found once, for all settings that share them.
-
-    Parameters
-    ----------
-    train : Dataset
-        The training data.
-    threads : int
-        Number of threads; the result does not depend on it.
     """
 
     def __init__(self, train: Dataset, threads: int = 1) -> None:
@@ -227,10 +210,8 @@ class TreeSearch:
     def find(self, settings: SearchSettings) -> Found:
         """Return the cliques, and the threshold at which they are consistent (0 for greedy).
 
-        Raises
-        ------
-        InputError
-            There are too many sets of variables to compare, or too many joint values to count.
+        Raises InputError: There are too many sets of variables to compare, or too many joint values
+        to count.
         """
         if settings.treewidth == 1:
             settings = SearchSettings(1, "greedy")
@@ -265,19 +246,10 @@ def learn_junction_tree(
 ) -> JunctionTree:
     """Return the junction tree of the training data.
 
-    Parameters
-    ----------
-    train : Dataset
-        The training data.
-    settings : SearchSettings
-        How the cliques are found.
-    pseudocount : float
-        Added to each cell of the table of each clique.
+    settings : how the cliques are found.
+    pseudocount : added to each cell of the table of each clique.
 
-    Raises
-    ------
-    InputError
-        There are too many sets of variables.
+    Raises InputError: There are too many sets of variables.
     """
     search = TreeSearch(train)
     return search.examples.fit(search.find(settings).cliques, pseudocount)

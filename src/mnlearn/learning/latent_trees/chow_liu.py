@@ -20,12 +20,7 @@ _LEAST = 1e-300
 class PairTables:
     """The tables of all pairs of variables of two states, computed when they are asked for.
 
-    Parameters
-    ----------
-    data : Dataset
-        The examples.
-    pseudocount : float
-        Added to each cell of the table of each pair.
+    pseudocount : added to each cell of the table of each pair.
     """
 
     def __init__(self, data: Dataset, pseudocount: float) -> None:
@@ -78,20 +73,12 @@ class PairTables:
 class StateTables:
     """The tables of all pairs of variables of any numbers of states.
 
-    Parameters
-    ----------
-    data : Dataset
-        The examples.
-    pseudocount : float
-        Four times this is spread evenly over the cells of the table of each pair. So a variable has
-        the same probabilities in all tables.
+    pseudocount : four times this is spread evenly over the cells of the table of each pair. So a
+        variable has the same probabilities in all tables.
 
-    Attributes
-    ----------
-    first : ndarray of int64, shape (n_vars,)
-        Place of the first state of each variable. The states of a variable follow one another.
-    table : ndarray of float64, shape (n_places, n_places)
-        P(X_u = a, X_v = b) at the places of the two states.
+    first : int64, (n_vars,). Place of the first state of each variable. The states of a variable
+        follow one another.
+    table : float64, (n_places, n_places). P(X_u = a, X_v = b) at the places of the two states.
     """
 
     def __init__(self, data: Dataset, pseudocount: float) -> None:

@@ -49,28 +49,14 @@ def learn_latent_tree(
 ) -> LatentTree:
     """Learn a latent tree by regularised CLGrouping.
 
-    Parameters
-    ----------
-    data : Dataset
-        The training data.
-    grouping : str
-        One of GROUPINGS; how the tree behind distances is found.
-    pseudocount : float
-        Added to each cell of the expected counts of an edge.
-    trial_iterations : int
-        Iterations of EM before a change of the tree is judged.
-    n_iterations : int
-        Iterations of EM on the last tree.
-    tolerance : float
-        EM stops when an iteration raises the log-likelihood by less than this share of it.
+    grouping : one of GROUPINGS; how the tree behind distances is found.
+    pseudocount : added to each cell of the expected counts of an edge.
+    trial_iterations : iterations of EM before a change of the tree is judged.
+    n_iterations : iterations of EM on the last tree.
+    tolerance : EM stops when an iteration raises the log-likelihood by less than this share of it.
 
-    Raises
-    ------
-    InputError
-        See `_check_data`.
+    Raises InputError: See `_check_data`.
 
-    Notes
-    -----
     The search starts at the Chow-Liu tree and keeps a change only if it raises the BIC.
 
     1. The tree found behind the distances replaces the closed neighbourhood of an inner node.
@@ -79,10 +65,8 @@ def learn_latent_tree(
     3. Both steps are repeated for neighbourhoods that have changed.
     4. Each hidden node is merged with the neighbour that it is most correlated with.
 
-    References
-    ----------
-    .. [1] Choi, Tan, Anandkumar and Willsky, "Learning latent tree graphical models", JMLR 2011,
-       Sections 5 and 5.4.
+    Choi, Tan, Anandkumar and Willsky, "Learning latent tree graphical models", JMLR 2011, Sections
+    5 and 5.4.
     """
     _check_data(data)
     # As much for each cell of a table as where there are two states.
@@ -309,12 +293,10 @@ class _Grouping:
 
     Of variables of k states, the determinant of their table divided by the geometric mean of the
     products of their probabilities stands for the correlation, to the power of 1 / (k - 1). It is
-    the absolute correlation where k is 2, and its logarithm adds up along a tree as well [1]_.
+    the absolute correlation where k is 2, and its logarithm adds up along a tree as well [1].
 
-    References
-    ----------
-    .. [1] Lake, "Reconstructing evolutionary trees from DNA and protein sequences: paralinear
-       distances", PNAS 91 (1994).
+    [1] Lake, "Reconstructing evolutionary trees from DNA and protein sequences: paralinear
+    distances", PNAS 91 (1994).
     """
 
     def __init__(

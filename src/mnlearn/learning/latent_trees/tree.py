@@ -123,10 +123,7 @@ class TreeMessages:
     def potentials(self, region: Sequence[int]) -> Array:
         """Return the messages to the nodes of a connected region from all nodes outside it.
 
-        Returns
-        -------
-        float64 array of shape (n_rows, len(region), n_states)
-            Logarithms.
+        Returns float64, (n_rows, len(region), n_states): logarithms.
         """
         out = np.array([self._own[v] for v in region])
         place = {node: k for k, node in enumerate(region)}
@@ -157,14 +154,10 @@ Edge = tuple[int, int]
 class LatentTree:
     """A tree over observed variables 0 to n_vars - 1 and hidden ones after them.
 
-    Attributes
-    ----------
-    n_vars : int
-        Number of observed variables.
-    tables : dict of float64 arrays of shape (n_states, n_states)
-        P(X_u = a, X_v = b) of each edge (u, v), u < v.
-    log_likelihood : float
-        Of the training data in nats, summed over examples.
+    n_vars : number of observed variables.
+    tables : dict of float64 arrays of shape (n_states, n_states). P(X_u = a, X_v = b) of each edge
+        (u, v), u < v.
+    log_likelihood : of the training data in nats, summed over examples.
     """
 
     n_vars: int
@@ -237,18 +230,10 @@ def run_em(
 ) -> LatentTree:
     """Return the tree after iterations of EM.
 
-    Parameters
-    ----------
-    tree : LatentTree
-        The tree at whose tables EM starts.
-    data : Dataset
-        The training data.
-    pseudocount : float
-        Added to each cell of the expected counts of an edge.
-    n_iterations : int
-        Greatest number of iterations, at least 1.
-    tolerance : float
-        Stop when an iteration raises the log-likelihood by less than this share of it.
+    tree : the tree at whose tables EM starts.
+    pseudocount : added to each cell of the expected counts of an edge.
+    n_iterations : greatest number of iterations, at least 1.
+    tolerance : stop when an iteration raises the log-likelihood by less than this share of it.
     """
     circuit = tree.circuit(data.schema)
     before = -np.inf

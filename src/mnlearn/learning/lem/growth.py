@@ -178,10 +178,7 @@ class Draft:
 def learn_feature_tree(train: Dataset, settings: LemSettings) -> FeatureTree:
     """Return the feature tree that LEM learns.
 
-    Raises
-    ------
-    InputError
-        The examples carry weights other than 1.
+    Raises InputError: The examples carry weights other than 1.
     """
     schema = train.schema
     values = schema.values(_examples(train))

@@ -23,12 +23,8 @@ Values = Mapping[int, AbstractSet[int]]
 def has_state(allowed: Values, clauses: Sequence[Sequence[Literal]]) -> bool:
     """Return whether variables have values with which no clause holds (Davis, Logemann & Loveland).
 
-    Parameters
-    ----------
-    allowed : mapping of int to set of int
-        The values that each variable can have, at least one.
-    clauses : sequence of sequences of (variable, value)
-        Conjunctions that must not hold.
+    allowed : the values that each variable can have, at least one.
+    clauses : conjunctions that must not hold.
     """
     open_clauses = _undecided(allowed, clauses)
     if not open_clauses:

@@ -114,19 +114,13 @@ class ArrangedFeatures:
     ) -> Fitted:
         """Learn the weights at one grid point; return the network and its record.
 
-        Parameters
-        ----------
-        penalty : Penalty
-            Of the grid point.
-        max_iterations : int
-            Iterations of all searches together.
-        start : Start
-            Learning starts at its weights if they are of the same features. It ends early if these
-            weights cannot become as good by the criterion of the task as the best so far.
-        seconds_structure : float
-            Seconds that finding the features took, for the record.
-        initial : float64 array of shape (n_features,), optional
-            Weights at which the first point of these features starts; zeros by default.
+        penalty : of the grid point.
+        max_iterations : iterations of all searches together.
+        start : learning starts at its weights if they are of the same features. It ends early if
+            these weights cannot become as good by the criterion of the task as the best so far.
+        seconds_structure : seconds that finding the features took, for the record.
+        initial : float64, (n_features,). Weights at which the first point of these features starts;
+            zeros by default.
         """
         judge = None
         if self.task.criterion is not None and start.best_score > -math.inf:
@@ -271,23 +265,12 @@ def learn_weights(
 ) -> tuple[MarkovNetwork, WeightFit]:
     """Learn new weights for the features of a network by pseudo-likelihood.
 
-    Parameters
-    ----------
-    network : MarkovNetwork
-        Has the features; its weights are not read.
-    data : Dataset
-        The training data, with the variables of the network.
-    penalty : Penalty
-        The prior on the weights; an infinite `sd` is none.
-    max_iterations : int
-        Iterations of weight learning, which start at weights of 0.
-    threads : int
-        Number of threads; the result does not depend on it.
+    network : has the features; its weights are not read.
+    data : the training data, with the variables of the network.
+    penalty : the prior on the weights; an infinite `sd` is none.
+    max_iterations : iterations of weight learning, which start at weights of 0.
 
-    Returns
-    -------
-    MarkovNetwork, WeightFit
-        The network of the same features, and how learning ended.
+    The network of the same features, and how learning ended.
     """
     if penalty.sd == math.inf:
         # Its precision is 0, and the gap would be infinite.

@@ -72,16 +72,10 @@ def gap_terms(
 ) -> NDArray[np.float64]:
     """Return the terms of the duality gap, one for each weight, in nats.
 
-    Parameters
-    ----------
-    penalty : Penalty
-        With or without a Gaussian prior.
-    w, gradient : float64 arrays of shape (n_features,)
-        The weights, and the gradient of the loss alone. A feature of weight 0 has the term 0
-        unless the gradient pulls it harder than the L1 penalty holds.
+    penalty : with or without a Gaussian prior.
+    w, gradient : float64, (n_features,). The weights, and the gradient of the loss alone. A feature
+        of weight 0 has the term 0 unless the gradient pulls it harder than the L1 penalty holds.
 
-    Notes
-    -----
     The loss is a sum of logistic losses, whose residuals are a dual point. With a Gaussian prior
     every dual point is feasible, and the gap is the Fenchel-Young gap of the penalty. Without one
     a term is infinite where the gradient exceeds the L1 penalty.
@@ -109,17 +103,10 @@ def duality_gap(
 ) -> float:
     """Return an upper bound on objective - minimum, in nats; inf without any penalty.
 
-    Parameters
-    ----------
-    likelihood, penalty
-        The loss and the penalty.
-    w, gradient : float64 arrays of shape (n_features,)
-        The weights, and the gradient of the loss alone.
-    objective : float
-        Penalised loss at `w`, in nats.
+    likelihood, penalty : the loss and the penalty.
+    w, gradient : float64, (n_features,). The weights, and the gradient of the loss alone.
+    objective : penalised loss at `w`, in nats.
 
-    Notes
-    -----
     With the L1 penalty alone, the residuals are scaled until no feature is pulled harder than the
     penalty holds. This takes a pass over the data, which not every likelihood implements. Without
     this pass the gap is infinite unless the residuals themselves are feasible.
@@ -150,20 +137,14 @@ _STALLED = 0.2
 class Stopping:
     """When weight learning is over.
 
-    Attributes
-    ----------
-    tolerance : float
-        Share of the objective. Learning stops when the objective fell by no more than this share
-        over the last `window` iterations.
-    window : int, optional
-        Number of iterations; by default half of those made, and at least 25, which may gain a fifth
-        of this share. A minimisation that becomes slower is then not taken for one that is over.
-    gap : bool
-        Whether learning also stops when the duality gap is at most this share.
-    nats : float, optional
-        Replaces `tolerance` times the objective.
-    objective : float
-        Learning stops as soon as the objective is at most this, in nats.
+    tolerance : share of the objective. Learning stops when the objective fell by no more than this
+        share over the last `window` iterations.
+    window : number of iterations; by default half of those made, and at least 25, which may gain a
+        fifth of this share. A minimisation that becomes slower is then not taken for one that is
+        over.
+    gap : whether learning also stops when the duality gap is at most this share.
+    nats : replaces `tolerance` times the objective.
+    objective : learning stops as soon as the objective is at most this, in nats.
     """
 
     tolerance: float = 1e-4

@@ -197,28 +197,16 @@ _LONG = 5000
 class WeightFit:
     """The outcome of weight learning.
 
-    Attributes
-    ----------
-    weight : float64 array of shape (n_features,)
-        The weights.
-    objective : float
-        Penalised negative log-likelihood in nats, summed over examples.
-    gap : float
-        Upper bound on how far the objective is above its minimum, in nats; inf if unknown.
-    stopped_by : str
-        "gap", "decrease", "rounding", "objective", "behind" or "iterations".
-    n_iterations, n_evaluations : int
-        Iterations, and evaluations of the likelihood, of all searches.
-    seconds : float
-        Processor seconds of learning.
-    may_fall : float
-        An estimate of how far the objective may still fall, in nats.
-    n_searches : int, optional
-        Searches among a part of the features; None without screening.
-    n_searched : int, optional
-        Features in the last search.
-    left_out : float, optional
-        Part of the gap that is due to features that the last search left out, in nats.
+    weight : float64, (n_features,). The weights.
+    objective : penalised negative log-likelihood in nats, summed over examples.
+    gap : upper bound on how far the objective is above its minimum, in nats; inf if unknown.
+    stopped_by : "gap", "decrease", "rounding", "objective", "behind" or "iterations".
+    n_iterations, n_evaluations : iterations, and evaluations of the likelihood, of all searches.
+    seconds : processor seconds of learning.
+    may_fall : an estimate of how far the objective may still fall, in nats.
+    n_searches : searches among a part of the features; None without screening.
+    n_searched : features in the last search.
+    left_out : part of the gap that is due to features that the last search left out, in nats.
     """
 
     weight: NDArray[np.float64]
@@ -258,27 +246,17 @@ def fit_weights(
 ) -> WeightFit:
     """Minimise -log L(w) + sum(w^2) / (2 sd^2) + l1 sum(|w|) over all weights w.
 
-    Parameters
-    ----------
-    likelihood : Likelihood
-        L, summed over examples; `Restrictable` with `screen`.
-    penalty : Penalty
-        The standard deviation sd and the L1 penalty l1.
-    start : float64 array of shape (n_features,), optional
-        Weights at which learning starts; zeros by default.
-    max_iterations : int
-        Iterations of all searches together.
-    stopping : Stopping
-        The rules that end learning before that. Under weak priors, where the gap is loose, it is
-        the decrease of the objective that ends learning.
-    screen : bool
-        Search only among features that may not be 0; see `descend_screened`.
-    judge : Judge, optional
-        Ends the learning of weights that cannot become the best; needs `screen`.
-    scale, memory
-        Without `screen`: factors between the weights and the variables of the optimisation,
-        `preconditioner` by default; and the pairs of differences from which the curvature is
-        estimated.
+    likelihood : L, summed over examples; `Restrictable` with `screen`.
+    penalty : the standard deviation sd and the L1 penalty l1.
+    start : float64, (n_features,). Weights at which learning starts; zeros by default.
+    max_iterations : iterations of all searches together.
+    stopping : the rules that end learning before that. Under weak priors, where the gap is loose,
+        it is the decrease of the objective that ends learning.
+    screen : search only among features that may not be 0; see `descend_screened`.
+    judge : ends the learning of weights that cannot become the best; needs `screen`.
+    scale, memory : without `screen`: factors between the weights and the variables of the
+        optimisation, `preconditioner` by default; and the pairs of differences from which the
+        curvature is estimated.
     """
     began = time.process_time()
     w = np.zeros(likelihood.n_features) if start is None else start

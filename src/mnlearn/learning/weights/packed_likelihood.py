@@ -81,21 +81,13 @@ class PackedLikelihood:
     Features that differ only in the value they ask of one indicator share its column. The error of
     values and gradients is about 1e-7 of the sum of all losses.
 
-    Attributes
-    ----------
-    n_features : int
-        Number of features.
-    curvature : float64 array of shape (n_features,)
-        Diagonal of the Hessian at w = 0; a bound on it for a feature that excludes several states
-        of one variable.
-    data, features
-        The data and the features, as the kernels take them.
-    many, few : Columns
-        Columns that touch many rows, which are not stored, and few rows, which are.
-    rows : uint16 or uint32 array
-        The rows that are stored. Columns of pairs that ask for the same literal share a list.
-    threads : int
-        Number of threads of an evaluation.
+    curvature : float64, (n_features,). Diagonal of the Hessian at w = 0; a bound on it for a
+        feature that excludes several states of one variable.
+    data, features : the data and the features, as the kernels take them.
+    many, few : columns that touch many rows, which are not stored, and few rows, which are.
+    rows : uint16 or uint32 array. The rows that are stored. Columns of pairs that ask for the same
+        literal share a list.
+    threads : number of threads of an evaluation.
     """
 
     n_features: int
@@ -237,14 +229,10 @@ MAX_COMMON = 4
 class RewrittenLikelihood:
     """The pseudo-likelihood of features by that of the conjunctions they are sums of.
 
-    Attributes
-    ----------
-    curvature : float64 array of shape (n_features,)
-        Diagonal of the Hessian at w = 0, of the features.
-    rewritten : PackedLikelihood
-        The likelihood of the conjunctions.
-    sums, transposed : sparse matrix of shape (n_features, n_conjunctions), and its transpose
-        The conjunctions that add up to each feature.
+    curvature : float64, (n_features,). Diagonal of the Hessian at w = 0, of the features.
+    rewritten : the likelihood of the conjunctions.
+    sums, transposed : sparse matrix of shape (n_features, n_conjunctions), and its transpose. The
+        conjunctions that add up to each feature.
     """
 
     curvature: NDArray[np.float64]

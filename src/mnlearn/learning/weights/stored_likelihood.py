@@ -26,18 +26,12 @@ class StoredLikelihood:
     Rows that have the same value of v and are touched by the same columns of v are merged into one
     row of v.
 
-    Attributes
-    ----------
-    n_vars, n_features : int
-        Number of variables and of features.
-    n_examples : float
-        Weight of all rows.
-    positive, negative : int64 arrays of shape (n_columns,)
-        Feature that asks the indicator for 1, and feature that asks for 0; or -1.
-    design : Design
-        The columns, as the kernels take them.
-    threads : int
-        Number of threads of an evaluation.
+    n_vars, n_features : number of variables and of features.
+    n_examples : weight of all rows.
+    positive, negative : int64, (n_columns,). Feature that asks the indicator for 1, and feature
+        that asks for 0; or -1.
+    design : the columns, as the kernels take them.
+    threads : number of threads of an evaluation.
     """
 
     n_vars: int

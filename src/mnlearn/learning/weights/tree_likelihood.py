@@ -33,20 +33,14 @@ _SAMPLE_ROWS = 1000
 class TreeLikelihood:
     """The pseudo-likelihood of features that are paths of trees, as a function of the weights.
 
-    Attributes
-    ----------
-    place : int64 array of shape (n_features,)
-        2^bits times the node whose path a feature is, plus the state of the tree's target.
-    curvature : float64 array of shape (n_features,)
-        Diagonal of the Hessian at w = 0; an upper bound on it if variables have many states.
-    trees : Trees
-        The trees.
-    parent, leaf : int64 arrays of shape (n_nodes,)
-        Parent of each node, or -1; number of the leaf that a node is in `forest`, or -1.
-    forest, walks
-        The trees and the rows, as the kernels take them.
-    threads : int
-        Number of threads of an evaluation.
+    place : int64, (n_features,). 2^bits times the node whose path a feature is, plus the state of
+        the tree's target.
+    curvature : float64, (n_features,). Diagonal of the Hessian at w = 0; an upper bound on it if
+        variables have many states.
+    parent, leaf : int64, (n_nodes,). Parent of each node, or -1; number of the leaf that a node is
+        in `forest`, or -1.
+    forest, walks : the trees and the rows, as the kernels take them.
+    threads : number of threads of an evaluation.
     """
 
     place: NDArray[np.int64]
