@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from made_state_networks import all_values
 from mnlearn.inference.tables.factors import factors_of_tables
 from mnlearn.variables.schema import NO_STATE
 
@@ -24,12 +23,12 @@ def random_factors(seed, n_vars=7, n_factors=9, most=3, zeros=0.15, scale=1.0):
 
 
 def log_joint(factors):
-    """The log of the product of all factors, an axis for each variable, cell by cell."""
-    out = []
-    for x in all_values(factors.arity).tolist():
-        cells = [factors.table(f)[tuple(x[v] for v in own)] for f, own in enumerate(factors.scopes)]
-        out.append(float(np.sum(cells)))
-    return np.array(out).reshape(factors.arity)
+    """The log of the product of all factors, an axis for each variable."""
+    out = np.zeros(factors.arity)
+    for f, scope in enumerate(factors.scopes):
+        absent = [v for v in range(out.ndim) if v not in scope]
+        out += np.expand_dims(factors.table(f).transpose(np.argsort(scope)), absent)
+    return out
 
 
 def log_sum(values):

@@ -9,8 +9,8 @@ from mnlearn.inference.circuits.compilation import (
     CircuitTooLargeError,
     compile_network,
 )
+from mnlearn.inference.tables.orders import min_fill_order
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.elimination import min_fill_order
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError

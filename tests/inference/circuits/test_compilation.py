@@ -10,7 +10,7 @@ from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits import compilation
 from mnlearn.inference.circuits.compilation import compile_network, least_log2_nodes
 from mnlearn.inference.circuits.exact import log_partition, log_value
-from mnlearn.models.elimination import min_fill_order
+from mnlearn.inference.tables.orders import min_fill_order
 from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import save_model
 from mnlearn.models.markov_network import markov_network

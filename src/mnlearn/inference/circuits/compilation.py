@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.inference.tables.orders import min_fill_order
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.elimination import min_fill_order
 from mnlearn.models.interactions import allowed_states
 from mnlearn.models.io.suffixes import form_of
 from mnlearn.models.markov_network import MarkovNetwork

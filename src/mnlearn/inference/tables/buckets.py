@@ -73,6 +73,7 @@ def cost_of(
     Parameters
     ----------
     factors : Factors
+        The model.
     known : ndarray of bool, shape (n_vars,), optional
         The variables whose states are known; none by default.
     query : sequence of int

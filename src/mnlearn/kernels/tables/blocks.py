@@ -10,19 +10,31 @@ from mnlearn.kernels.jit import kernel, sum_kernel
 # How the states of a variable are combined: sums of probabilities, sums of probabilities that are
 # given by their logarithms, the greatest of logarithms.
 SUM, LOG_SUM, MAX = 0, 1, 2
-# Cells of a block at most; an arity is at most 254.
-BLOCK = 512
+# A block has up to so many cells, or more where it would have less than the least number.
+_BLOCK, _LEAST = 1024, 64
 NUMBER, RUN, OFFSETS = 0, 1, 2
 
 
 @kernel
 def block_axes(buckets, b):
     """Return the first axis of the separator that is inside a block, and the length of a block."""
-    first, k, length = buckets.axis_start[b], buckets.axis_start[b + 1], 1
-    while k > first and length * buckets.axis_size[k - 1] <= BLOCK:
-        k -= 1
-        length *= buckets.axis_size[k]
+    k, length = buckets.axis_start[b + 1], 1
+    while k > buckets.axis_start[b]:
+        longer = length * buckets.axis_size[k - 1]
+        if longer > _BLOCK and length >= _LEAST:
+            break
+        k, length = k - 1, longer
     return k, length
+
+
+@kernel
+def room_for(buckets, first, last):
+    """Return the most inputs of some buckets, and the greatest length of a block."""
+    most, longest = 1, 1
+    for b in range(first, last):
+        most = max(most, buckets.input_start[b + 1] - buckets.input_start[b])
+        longest = max(longest, block_axes(buckets, b)[1])
+    return most, longest
 
 
 @kernel

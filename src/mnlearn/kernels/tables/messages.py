@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.tables.blocks import (
-    BLOCK,
     MAX,
     NUMBER,
     RUN,
@@ -18,6 +17,7 @@ from mnlearn.kernels.tables.blocks import (
     find_offsets,
     gather_into,
     reduce,
+    room_for,
     times,
 )
 
@@ -118,15 +118,6 @@ def _is_safe(buckets, b, state, low):
 
 
 @kernel
-def _scratch(buckets, first, last):
-    """Return room for the kinds, bases and offsets of the inputs of some buckets, and a block."""
-    n = 1
-    for b in range(first, last):
-        n = max(n, buckets.input_start[b + 1] - buckets.input_start[b])
-    return np.empty(n, np.int64), np.empty(n, np.int64), np.empty((n, BLOCK), np.int32)
-
-
-@kernel
 def _range(state, buckets, b):
     """Return the first state of the variable of a bucket that counts, and the one behind."""
     if state.fixed[b] == FREE:
@@ -163,9 +154,13 @@ def send_up(buckets, state, first, last, first_block, last_block, of_bucket):
         last block stands for all. Its message is done with its last block.
     of_bucket : int64, (n_buckets,), the input that the message of each bucket is.
     """
-    kind, base, offset = _scratch(buckets, first, last)
-    block = np.empty(BLOCK)
-    value = state.value
+    n, longest = room_for(buckets, first, last)
+    kind, base, offset = (
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty((n, longest), np.int32),
+    )
+    block, value = np.empty(longest), state.value
     for b in range(first, last):
         if state.is_unit[b]:
             continue
@@ -198,7 +193,7 @@ def send_up(buckets, state, first, last, first_block, last_block, of_bucket):
 def _share(buckets, b, state, x, work, base, kind, offset, length):
     """Add what a bucket sends down in a block, its variable in state `x`, to the messages below.
 
-    work : float64, (n_messages + 2, BLOCK); row 0 is the product of all but the messages up.
+    work : float64, rows as long as a block; row 0 is the product of all but the messages up.
     """
     first, last = buckets.first_message[b], buckets.input_start[b + 1]
     mode = state.mode[b]
@@ -241,9 +236,13 @@ def send_down(buckets, state, first, last, first_block, last_block):
     Add up the marginals of their variables on the way. `down` is of zeros, or of minus infinities,
     but for the message that the last bucket of all gets. See `send_up`.
     """
-    kind, base, offset = _scratch(buckets, first, last)
-    n_rows = 2 + np.diff(buckets.input_start[first : last + 1]).max()
-    work = np.empty((n_rows, BLOCK))
+    n, longest = room_for(buckets, first, last)
+    kind, base, offset = (
+        np.empty(n, np.int64),
+        np.empty(n, np.int64),
+        np.empty((n, longest), np.int32),
+    )
+    work = np.empty((n + 2, longest))
     for b in range(last - 1, first - 1, -1):
         if not _is_safe(buckets, b, state, state.low_down[b]):
             return False

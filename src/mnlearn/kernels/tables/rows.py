@@ -106,3 +106,11 @@ def answer_rows(buckets, state, entry, values, with_marginals, first, last, log_
             for k in range(len(state.marginal)):
                 marginal[row, k] = state.marginal[k]
     return last - first
+
+
+@kernel
+def bound(buckets, state, entry, constant, path):
+    """Return the log of the value of a tree, of which the buckets on a path have changed."""
+    for b in path:
+        send_up(buckets, state, b, b + 1, 0, -1, entry.of_bucket)
+    return log_sum(buckets, state, constant)

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from mnlearn.models.elimination import min_fill_order
+from mnlearn.inference.tables.orders import min_fill_order
 
 
 def order_by_definition(n_vars, scopes):

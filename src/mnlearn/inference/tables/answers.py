@@ -1,0 +1,179 @@
+"""Single questions to factors: joint distributions, the most probable states, samples."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.inference.tables.buckets import MAX_CELLS
+from mnlearn.inference.tables.clique_tree import CliqueTree, Rows, Values
+from mnlearn.inference.tables.factors import Factors
+from mnlearn.kernels.tables.blocks import LOG_SUM, MAX, SUM
+from mnlearn.kernels.tables.decoding import choose_states
+from mnlearn.kernels.tables.messages import State
+from mnlearn.kernels.tables.pruning import drop_barren, drop_separated
+from mnlearn.runtime.threads import map_ranges
+from mnlearn.variables.schema import NO_STATE
+
+
+def relevant(
+    factors: Factors, known: NDArray[np.bool_], query: Sequence[int], whole: bool = False
+) -> Factors:
+    """Return the factors that bear on the distribution of some variables given others.
+
+    Distributions of variables that neither are asked for, nor known, nor have an effect on such
+    ones are left out, and so are factors that known variables separate from the query.
+
+    whole : whether separated factors stay, because the probability of the evidence is asked for.
+    """
+    wanted = np.zeros(len(known), bool)
+    wanted[list(query)] = True
+    kept = np.ones(len(factors), bool)
+    n_times = np.bincount(factors.scope, minlength=len(known))
+    drop_barren(factors.start, factors.scope, factors.child, known, wanted, n_times, kept)
+    if not whole:
+        drop_separated(factors.start, factors.scope, known, wanted, kept)
+    return factors if kept.all() else factors.select(kept)
+
+
+def pruned_tree(
+    factors: Factors,
+    known: NDArray[np.bool_],
+    query: Sequence[int],
+    whole: bool = False,
+    **settings: object,
+) -> CliqueTree:
+    """Return a tree of the factors that bear on a query; see `relevant` and `CliqueTree`."""
+    own = relevant(factors, known, query, whole)
+    absent = np.zeros(len(known), bool)
+    absent[factors.scope] = True
+    absent[own.scope] = False
+    absent[list(query)] = False
+    return CliqueTree(own, known | absent, **settings)  # type: ignore[arg-type]
+
+
+def log_evidence(factors: Factors, rows: Rows, max_cells: float = MAX_CELLS) -> Values:
+    """Return the log of the sum over unknown variables of each row, all of one pattern.
+
+    It is what `CliqueTree.log_values` returns, by a tree without variables that have no effect.
+    """
+    tree = pruned_tree(factors, rows[0] != NO_STATE, (), whole=True, max_cells=max_cells)
+    return tree.log_values(rows)
+
+
+def joint(
+    factors: Factors, rows: Rows, query: Sequence[int], max_cells: float = MAX_CELLS
+) -> Values:
+    """Return P(query | row) of all joint states of some variables.
+
+    Parameters
+    ----------
+    factors : Factors
+        The model.
+    rows : ndarray of uint8, shape (n_rows, n_vars)
+        Evidence, all rows on the same variables.
+    query : sequence of int
+        Different variables; one that is known is in its state.
+    max_cells : float
+        See `CliqueTree`.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows, number of states of each variable)
+        NaN where the evidence that bears on the query is impossible.
+
+    Raises
+    ------
+    InputError
+        The tables would have more cells.
+    """
+    known = rows[0] != NO_STATE
+    free = [v for v in query if not known[v]]
+    tree = pruned_tree(factors, known, free, kept=free, max_cells=max_cells)
+    shape = factors.arity[list(query)]
+    out = np.zeros((len(rows), *shape))
+    for out_row, values in zip(out, rows, strict=True):
+        state, _ = computed(tree, values, SUM)
+        table = tree.table(state)
+        if state.log:
+            table = np.exp(table - max(table.max(), -1e300))
+        with np.errstate(invalid="ignore"):
+            index = tuple(int(values[v]) if known[v] else slice(None) for v in query)
+            out_row[index] = table / table.sum()
+    return out
+
+
+def most_probable(
+    factors: Factors, rows: Rows, max_cells: float = MAX_CELLS
+) -> tuple[Rows, Values]:
+    """Return the most probable states of all variables given each row, and their log-products.
+
+    The product of the factors is the probability times Z. Rows may know different variables. Where
+    evidence is impossible, the logarithm is minus infinity.
+    """
+    tree = CliqueTree(factors, (rows != NO_STATE).all(axis=0), max_cells=max_cells)
+    out, log_value = _complete(factors, rows), np.empty(len(rows))
+    for k, values in enumerate(rows):
+        state, log_value[k] = computed(tree, values, MAX)
+        choose_states(tree.buckets, state, k, k + 1, np.uint64(0), out)
+    return out, log_value
+
+
+def draw(
+    factors: Factors,
+    values: Rows,
+    n_rows: int,
+    seed: int,
+    threads: int = 1,
+    max_cells: float = MAX_CELLS,
+) -> Rows:
+    """Return independent samples of all variables given the states of some.
+
+    Parameters
+    ----------
+    factors : Factors
+        The model.
+    values : ndarray of uint8, shape (n_vars,)
+        Evidence, which must be possible.
+    n_rows : int
+        Number of samples.
+    seed : int
+        The result depends on it and not on the number of threads.
+    threads : int
+        Number of threads.
+    max_cells : float
+        See `CliqueTree`.
+
+    Returns
+    -------
+    ndarray of uint8, shape (n_rows, n_vars)
+        Numbers of states.
+    """
+    tree = CliqueTree(factors, values != NO_STATE, max_cells=max_cells)
+    state, _ = computed(tree, values, SUM)
+    out = np.tile(_complete(factors, values), (n_rows, 1))
+
+    def fill(first: int, last: int) -> None:
+        choose_states(tree.buckets, state, first, last, np.uint64(seed), out)
+
+    map_ranges(fill, n_rows, threads)
+    return out
+
+
+def computed(tree: CliqueTree, values: Rows, mode: int | NDArray[np.int64]) -> tuple[State, float]:
+    """Return the messages of one row and the log of its value; see `CliqueTree.run`.
+
+    They are logarithms where linear space is too small.
+    """
+    state = tree.new_state(mode)
+    found = tree.run(state, values)
+    if found is None:
+        state = tree.new_state(LOG_SUM)
+        found = tree.run(state, values)
+    return state, -math.inf if found is None else found
+
+
+def _complete(factors: Factors, rows: Rows) -> Rows:
+    """Return evidence in which the variables of one state have it."""
+    return np.where((rows == NO_STATE) & (factors.arity == 1), 0, rows).astype(np.uint8)
