@@ -3,6 +3,7 @@
 import pandas as pd
 
 from mnlearn_studies.report import claims
+from mnlearn_studies.report.material import Material
 from mnlearn_studies.study.definition import Study
 
 COLUMNS = ["study", "dataset", "method", "variant", "quantity", "value", "stderr"]
@@ -38,9 +39,13 @@ def study_of(*entries, datasets=THREE, **content):
     return Study("s", {"title": "T", "datasets": list(datasets), "claims": entries, **content})
 
 
+def evaluate(study, scores, printed):
+    return claims.evaluate(Material.of(study, scores, printed, {}))
+
+
 def claim(printed, scores=None, /, datasets=THREE, content=None, **entry):
     study = study_of(entry, datasets=datasets, **(content or {}))
-    return claims.evaluate(study, scores_of({}) if scores is None else scores, printed)[0]
+    return evaluate(study, scores_of({}) if scores is None else scores, printed)[0]
 
 
 def outcome(printed, scores=None, /, datasets=THREE, content=None, **entry):

@@ -8,7 +8,7 @@ from mnlearn.models.io.formats import save_model
 from mnlearn.models.markov_network import markov_network
 from mnlearn_studies.records.kinds.structures import write_structure
 from mnlearn_studies.report.figures import OF_STUDIES
-from mnlearn_studies.report.figures.canvas import Material
+from mnlearn_studies.report.material import Material
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.published import COLUMNS, tidy_scores
 
@@ -99,7 +99,7 @@ def record(network, folder):
     """Record the structure of a network as that of `dtsl` on `d0`."""
     save_model(network, folder / "model.npz")
     identity = {"study": "s", "dataset": "d0", "method": "dtsl"}
-    write_structure(folder / "model.npz", identity, folder / "d0" / "dtsl@0.json")
+    write_structure(folder / "model.npz", identity, folder / "structures" / "d0" / "dtsl@0.json")
 
 
 def material(structures, frame=None, truths=None):

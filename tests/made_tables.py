@@ -6,7 +6,7 @@ import io
 import pandas as pd
 
 from mnlearn_studies.report import tables
-from mnlearn_studies.report.products import Material
+from mnlearn_studies.report.material import Material
 from mnlearn_studies.report.tables.formats import to_csv
 from mnlearn_studies.report.tables.table import mark_stale
 from mnlearn_studies.study.definition import Study
@@ -26,7 +26,7 @@ def make(kind, scores, printed, stale=frozenset(), **options):
     product = {"name": "t", "kind": kind, "caption": "A caption.", **options}
     content = {"datasets": list(LABELS), "tables": [product], "title": "T"}
     return tables.make_table(
-        Study("s", content), product, scores, printed, labels=LABELS, stale=stale
+        Material.of(Study("s", content), scores, printed, LABELS), product, stale
     )
 
 

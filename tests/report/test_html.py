@@ -178,7 +178,10 @@ def test_the_first_character_of_a_paragraph_is_no_markup(tmp_path, text):
 def test_a_table_keeps_its_cells(tmp_path):
     texts = ("-1.0 ± 0.2", "", "a|b*c_d\\", "[x](y)", "`k`", "p < 0.1 <i>")
     cells = tuple(Cell(text, bold=n == 0, stale=n == 0) for n, text in enumerate(texts))
-    table = Table(texts, (texts,), "rlllll", (Row(cells),), "A | caption", ("A *note*.",))
+    table = Table(
+        columns=texts, header=(texts,), alignment="rlllll", body=(Row(cells),),
+        caption="A | caption", notes=("A *note*.",),
+    )  # fmt: skip
     page = rendered(tmp_path, to_markdown(table))
     assert page.attributes("a") == []
     shown = [data.strip() for tag, data in page.texts if data.strip() and tag != "style"][:-1]

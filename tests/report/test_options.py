@@ -8,8 +8,8 @@ from made_figures import BY_KIND, material
 from made_tables import COMPARE, COMPARE_SCORES, make, scores_of
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.registry import registry_path
+from mnlearn_studies.report.all_products import check_products
 from mnlearn_studies.report.figures import draw
-from mnlearn_studies.report.study_products import check_products
 from mnlearn_studies.study.mentions import check_methods
 from workflow_tree import TINY
 

@@ -12,6 +12,7 @@ from mnlearn_studies.datasets.registry import registry_path
 from mnlearn_studies.records import learn
 from mnlearn_studies.records.gather import gather, read_scores
 from mnlearn_studies.records.record import Record
+from mnlearn_studies.report.material import Material
 from mnlearn_studies.report.tables import make_table
 from mnlearn_studies.study.definition import Study, load_study
 from mnlearn_studies.study.published import load_published
@@ -113,11 +114,12 @@ def test_log_likelihoods_are_as_they_were(scores, method):
 
 def test_the_tables_of_the_study_show_the_numbers(scores):
     study, own = Study("acmn", {**GIVEN, "datasets": ["triples"]}), scores.assign(study="acmn")
+    given = Material.of(study, own, load_published(), {"triples": "Triples"})
     entries = {entry["name"]: entry for entry in GIVEN["tables"]}
 
     def shown(name, **changes):
         entry = {**entries[name], **changes}
-        table = make_table(study, entry, own, load_published(), labels={"triples": "Triples"})
+        table = make_table(given, entry)
         return dict(zip(table.columns, table.body[0].cells, strict=True))
 
     limits = shown("edge_limits", limits=LIMITS)

@@ -14,8 +14,9 @@ from mnlearn_studies.records.learn import CellInputs, learn_cell
 from mnlearn_studies.report import claims, tables
 from mnlearn_studies.report.claims.verdicts import UNKNOWN
 from mnlearn_studies.report.figures import draw
-from mnlearn_studies.report.figures.canvas import NOTHING, Material
+from mnlearn_studies.report.figures.canvas import NOTHING
 from mnlearn_studies.report.figures.of_lem import SERIES, draw_learning_curves
+from mnlearn_studies.report.material import Material
 from mnlearn_studies.study.definition import load_study
 from mnlearn_studies.study.published import tidy_scores
 from workflow_tree import ROOT
@@ -81,7 +82,7 @@ def make_records(folder, dataset, method, paths):
 
 @pytest.mark.parametrize("product", STUDY.content["tables"], ids=lambda product: product["name"])
 def test_every_column_of_every_table_has_numbers(product, scores, published):
-    table = tables.make_table(STUDY, product, scores, published, labels=LABELS)
+    table = tables.make_table(Material.of(STUDY, scores, published, LABELS), product)
     assert table.body
     shown = [any(row.cells[k].text for row in table.body) for k in range(len(table.columns))]
     assert all(shown), [c for c, found in zip(table.columns, shown, strict=True) if not found]
@@ -112,7 +113,7 @@ def test_figure_2_has_every_series_and_says_what_is_not_available(scores, publis
 
 
 def test_claims_on_what_is_scored_have_a_verdict(scores, published):
-    found = claims.evaluate(STUDY, scores, published)
+    found = claims.evaluate(Material.of(STUDY, scores, published, {}))
     judged = {claim.id for claim in found if claim.outcome.verdict != UNKNOWN}
     assert judged >= {29, 30, 31, 32, 33, 34, 35, 38, 40, 41, 42, 44, 148, 151, 152, 153}
     unavailable = [claim for claim in found if claim.kind == "unavailable"]

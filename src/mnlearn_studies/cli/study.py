@@ -127,7 +127,7 @@ def study(
 def _check(name: str, recorded: bool) -> None:
     """Refuse a study with faults that would show only after models have been learned."""
     from mnlearn_studies.plan.configuration import configuration, find_study
-    from mnlearn_studies.report.study_products import check_products
+    from mnlearn_studies.report.all_products import check_products
     from mnlearn_studies.running import checks
 
     check_products(name)

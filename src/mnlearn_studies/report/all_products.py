@@ -13,21 +13,31 @@ from mnlearn.runtime.files import file_digest, read_json, write_json, write_text
 from mnlearn.runtime.progress import say
 from mnlearn_studies.datasets.prepare import label_datasets
 from mnlearn_studies.datasets.registry import registry_path
-from mnlearn_studies.plan.configuration import plan_of
+from mnlearn_studies.plan.configuration import find_study, plan_of, stale_records
 from mnlearn_studies.plan.planning import DIGITS, Plan
 from mnlearn_studies.records.gather import gather
 from mnlearn_studies.records.record import recipe_digest
+from mnlearn_studies.report import claims, figures, tables
 from mnlearn_studies.report.appendix import write_appendix
+from mnlearn_studies.report.material import load_material, read_entry
 from mnlearn_studies.report.study_pages import learner_summaries, write_index, write_study_page
-from mnlearn_studies.report.study_products import (
-    write_study_claims,
-    write_study_figures,
-    write_study_tables,
-)
 from mnlearn_studies.study.commit import read_commit
 from mnlearn_studies.study.definition import Study
 
 _TABLE_FORMS, _FIGURE_FORMS = ("csv", "md", "tex"), ("pdf", "png")
+
+
+def check_products(name: str) -> None:
+    """Refuse a study with tables, figures or claims of unknown kinds or with wrong options."""
+    study = find_study(name)
+    kinds: dict[str, Mapping[str, type]] = {
+        "tables": tables.KINDS,
+        "figures": figures.KINDS,
+        "claims": claims.KINDS,
+    }
+    for list_name, of_list in kinds.items():
+        for entry in study.content[list_name]:
+            read_entry(study, list_name, entry, of_list)
 
 
 def product_files(study: Study) -> dict[str, list[str]]:
@@ -43,8 +53,7 @@ def product_files(study: Study) -> dict[str, list[str]]:
     }
 
 
-def _named(folder: str, products: Iterable[Mapping[str, Any]], forms: Iterable[str]) -> list[str]:
-    forms = tuple(forms)
+def _named(folder: str, products: Iterable[Mapping[str, Any]], forms: tuple[str, ...]) -> list[str]:
     return [f"{folder}/{product['name']}.{form}" for product in products for form in forms]
 
 
@@ -53,29 +62,22 @@ def write_all(plan: Plan, name: str, out: Path) -> None:
 
     The index of all studies is renewed too, unless the study is not listed.
 
-    Parameters
-    ----------
-    plan : Plan
-        The plan of a run of the study, whose records are there.
-    name : str
-        The study.
-    out : Path
-        The file to write, see `stamp_of`.
+    plan : of a run of the study, whose records are there. out : the file to write, see `stamp_of`.
     """
     study, folder = plan.studies[name], plan.results / name
     plan.drop_superseded(name)
     write_scores(plan, name)
-    write_study_tables(name)
-    write_study_figures(name, seed=plan.seed)
-    write_study_claims(name)
+    write_tables(name)
+    write_figures(name, seed=plan.seed)
+    write_claims(name)
     labels = study.labels(label_datasets(plan.local))
     for method in study.content.get("appendix", []):
         write_appendix(study, method, labels, folder)
     write_study_page(plan, name)
     if study.content.get("listed", True):
         with FileLock(plan.results / "made" / "index.lock"):
-            claims = plan.results.glob("*/claims.csv")
-            write_index([path.parent.name for path in claims], plan.results / "README.md")
+            recorded = plan.results.glob("*/claims.csv")
+            write_index([path.parent.name for path in recorded], plan.results / "README.md")
     paths = [path for paths in product_files(study).values() for path in paths]
     write_json(out, {path: file_digest(folder / path) for path in paths})
     for other in out.parent.glob(f"{name}@*.json"):
@@ -92,12 +94,39 @@ def write_scores(plan: Plan, name: str) -> None:
     write_text(plan.results / name / "scores.csv", text)
 
 
+def write_tables(name: str, only: list[str] | None = None) -> None:
+    """Write the tables of a study, all or those in `only`; numbers that are not current are marked.
+
+    Raises
+    ------
+    InputError
+        The study has no scores or no such table.
+    """
+    stale: dict[str, set[tuple[str, str]]] = {}
+    for record, _ in stale_records(plan_of(name, []), name):
+        cells = {(record.dataset, method) for method in record.names}
+        stale.setdefault(record.kind, set()).update(cells)
+    material = load_material(name)
+    tables.write_tables(tables.make_tables(material, stale, only), material.folder / "tables")
+
+
+def write_figures(name: str, only: list[str] | None = None, seed: int | None = None) -> None:
+    """Draw the figures of a study; `seed` is that of the run, see `load_material`."""
+    figures.write_figures(load_material(name, seed), only)
+
+
+def write_claims(name: str) -> None:
+    """Write the claims of a study's paper."""
+    material = load_material(name)
+    claims.write_claims(material.study, claims.evaluate(material), material.folder)
+
+
 # The products that a person can write alone.
 WRITERS: dict[str, Callable[..., None]] = {
     "scores": lambda name: write_scores(plan_of(name, []), name),
-    "tables": write_study_tables,
-    "figures": write_study_figures,
-    "claims": write_study_claims,
+    "tables": write_tables,
+    "figures": write_figures,
+    "claims": write_claims,
     "page": lambda name: write_study_page(plan_of(name, []), name),
 }
 

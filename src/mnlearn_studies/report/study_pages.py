@@ -10,13 +10,13 @@ from mnlearn_studies.plan.planning import Plan
 from mnlearn_studies.records.gather import read_scores
 from mnlearn_studies.report import claims
 from mnlearn_studies.report.html import write_html
+from mnlearn_studies.report.material import load_material
 from mnlearn_studies.report.pages.fidelity import build_fidelity_page
 from mnlearn_studies.report.pages.numbers import load_reasons, published_numbers
 from mnlearn_studies.report.pages.overview import build_claim_page, build_index
 from mnlearn_studies.report.pages.records import StudyRecords, build_record_page
 from mnlearn_studies.report.pages.study import Material, build_study_page
 from mnlearn_studies.report.pages.texts import summarise
-from mnlearn_studies.report.study_products import scored
 from mnlearn_studies.study.commit import read_commit
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.folders import results_folder, run_folder, source_folder
@@ -74,15 +74,15 @@ def study_page(plan: Plan, name: str) -> str:
     InputError
         The study has not run, or a file of its results is malformed.
     """
-    study, folder, scores = scored(name)
+    material = load_material(name)
     return build_study_page(
         Material(
-            study=study,
-            folder=folder,
-            quantities=list(dict.fromkeys(scores["quantity"])),
-            claims=claims.evaluate(study, scores, load_published()),
+            study=material.study,
+            folder=material.folder,
+            quantities=list(dict.fromkeys(material.scores["quantity"])),
+            claims=claims.evaluate(material),
             labels=label_datasets(plan.local),
-            summaries=learner_summaries(study),
+            summaries=learner_summaries(material.study),
             records=plan.kept(name),
             commit=common_commit([plan]),
         )

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from claim_cases import THREE, claim, outcome, scores_of, scores_on, source, study_of
+from claim_cases import THREE, claim, evaluate, outcome, scores_of, scores_on, source, study_of
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.registry import load_registry
 from mnlearn_studies.report import claims
@@ -248,7 +248,7 @@ def test_files_for_readers_and_programs(published, tmp_path):
         {"kind": "setting", "published": 20, "paths": ["methods.l1.grid.sd"]},
         **content,
     )
-    claims.write_claims(study, claims.evaluate(study, PAIRS, published), tmp_path)
+    claims.write_claims(study, evaluate(study, PAIRS, published), tmp_path)
     rows = list(csv.DictReader(io.StringIO((tmp_path / "claims.csv").read_text())))
     assert [row["verdict"] for row in rows] == [REPRODUCED, UNKNOWN, SETUP, SETUP, UNKNOWN]
     assert rows[0]["published"] == "1 of 3"
@@ -273,5 +273,5 @@ def test_files_for_readers_and_programs(published, tmp_path):
 
 def test_a_study_without_claims_says_so(published, tmp_path):
     study = study_of()
-    claims.write_claims(study, claims.evaluate(study, scores_of({}), published), tmp_path)
+    claims.write_claims(study, evaluate(study, scores_of({}), published), tmp_path)
     assert "states no claims" in (tmp_path / "claims.md").read_text()

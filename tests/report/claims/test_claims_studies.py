@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from claim_cases import COLUMNS
+from claim_cases import COLUMNS, evaluate
 from mnlearn_studies.datasets.registry import load_registry, registry_path
-from mnlearn_studies.report import claims
 from mnlearn_studies.report.claims.rendering import count_verdicts
 from mnlearn_studies.report.claims.verdicts import (
     CONTRADICTED,
@@ -283,7 +282,7 @@ BUILDERS = {
 
 def evaluated(study, entry, scores, published):
     alone = Study(study.name, {**study.content, "claims": [entry]})
-    return claims.evaluate(alone, scores, published)[0].outcome
+    return evaluate(alone, scores, published)[0].outcome
 
 
 @pytest.mark.parametrize(
@@ -364,7 +363,7 @@ def test_recorded_scores_give_every_claim_a_verdict(name, published):
     scores = pd.read_csv(
         RESULTS / name / "scores.csv", keep_default_na=False, na_values={"stderr": [""]}
     )
-    found = claims.evaluate(study, scores, published)
+    found = evaluate(study, scores, published)
     assert {claim.outcome.verdict for claim in found} <= set(LEGEND)
     assert {claim.outcome.verdict for claim in found} >= {REPRODUCED, SETUP}
     missing = [c for c in found if c.outcome.verdict == UNKNOWN]

@@ -1,13 +1,14 @@
 """What holds for all figures, and for ranks and conversions."""
 
 import dataclasses
+import shutil
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
 
-from made_figures import BY_KIND, DATASETS, NO_PUBLISHED, PRODUCTS, material, ring, scores
+from made_figures import BY_KIND, NO_PUBLISHED, PRODUCTS, material, ring, scores
 from mnlearn.drawing.style import render
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.report import figures
@@ -22,49 +23,25 @@ def test_every_kind_is_tried_here():
 
 
 def test_equal_input_gives_equal_bytes_and_both_files(structures, tmp_path):
-    study = material(structures).study
-    for folder in ("a", "b"):
-        truths = {"d0": ring()}
-        write_figures(
-            study,
-            scores(),
-            NO_PUBLISHED,
-            DATASETS,
-            folder=tmp_path / folder,
-            structure_folder=structures,
-            truths=truths,
-        )
+    given = material(structures, truths={"d0": ring()})
+    for name in ("a", "b"):
+        shutil.copytree(structures / "structures", tmp_path / name / "structures")
+        write_figures(dataclasses.replace(given, folder=tmp_path / name))
     names = {f"{p['name']}.{suffix}" for p in PRODUCTS for suffix in ("pdf", "png")}
-    assert {path.name for path in (tmp_path / "a").iterdir()} == names
+    assert {path.name for path in (tmp_path / "a/figures").iterdir()} == names
     for name in names:
-        content = (tmp_path / "a" / name).read_bytes()
-        assert content == (tmp_path / "b" / name).read_bytes()
+        content = (tmp_path / "a/figures" / name).read_bytes()
+        assert content == (tmp_path / "b/figures" / name).read_bytes()
         assert content.startswith(b"%PDF" if name.endswith("pdf") else b"\x89PNG")
         assert b"CreationDate" not in content
 
 
 def test_only_the_named_figures_are_drawn(structures, tmp_path):
-    study = material(structures).study
-    write_figures(
-        study,
-        scores(),
-        NO_PUBLISHED,
-        DATASETS,
-        folder=tmp_path,
-        structure_folder=structures,
-        only=["f3"],
-    )
-    assert {path.stem for path in tmp_path.iterdir()} == {"f3"}
+    given = material(tmp_path)
+    write_figures(given, only=["f3"])
+    assert {path.stem for path in (tmp_path / "figures").iterdir()} == {"f3"}
     with pytest.raises(InputError, match="no 'f99'"):
-        write_figures(
-            study,
-            scores(),
-            NO_PUBLISHED,
-            DATASETS,
-            folder=tmp_path,
-            structure_folder=structures,
-            only=["f99"],
-        )
+        write_figures(given, only=["f99"])
 
 
 @pytest.mark.parametrize("kind", list(BY_KIND))

@@ -6,6 +6,7 @@ from made_tables import LABELS, bold, made_by, make, parsed, scores_of, texts
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.registry import load_registry
 from mnlearn_studies.report import tables
+from mnlearn_studies.report.material import Material
 from mnlearn_studies.report.tables.of_gssl import (
     Value,
     tabulate_choices,
@@ -201,8 +202,8 @@ def test_numbers_of_the_traces_are_the_largest_of_the_points_that_count(publishe
     head = "stage,lambda,merge,n_candidates\n"
     points = "0,0.5,or,40000\n0,1.0,or,30000\n0,2.0,or,20000\n0,1.0,and,35000\n"
     for dataset, text in {"msweb": points, "nltcs": "0,1.0,or,136\n", "msnbc": ""}.items():
-        path = tmp_path / dataset / "l1@0.csv"
-        path.parent.mkdir()
+        path = tmp_path / "tuning" / dataset / "l1@0.csv"
+        path.parent.mkdir(parents=True)
         path.write_text(head + text)
     product = {
         "name": "t",
@@ -222,7 +223,7 @@ def test_numbers_of_the_traces_are_the_largest_of_the_points_that_count(publishe
     }  # fmt: skip
     study = Study("s", {"datasets": list(LABELS), "tables": [product], "title": "T"})
     table = tables.make_table(
-        study, product, scores_of([]), published, labels=LABELS, tuning=tmp_path
+        Material.of(study, scores_of([]), published, LABELS, tmp_path), product
     )
     assert texts(table) == [
         ["NLTCS", "136", "134", "no"],

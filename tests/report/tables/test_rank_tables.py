@@ -5,6 +5,7 @@ import pytest
 from made_tables import bold, make, parsed, scores_of, texts
 from mnlearn_studies.datasets.registry import load_registry
 from mnlearn_studies.report import tables
+from mnlearn_studies.report.material import Material
 from mnlearn_studies.study.definition import Study
 
 HEADS = ("A", "B", "C")
@@ -21,7 +22,7 @@ def ranked(values, published, stale=frozenset(), **options):
     product = {"name": "t", "kind": "ranks", "caption": "C.", "columns": columns, **options}
     labels = {f"d{k}": f"D{k}" for k in range(len(values))}
     study = Study("s", {"datasets": list(labels), "tables": [product], "title": "T"})
-    return tables.make_table(study, product, scores_of(rows), published, labels=labels, stale=stale)
+    return tables.make_table(Material.of(study, scores_of(rows), published, labels), product, stale)
 
 
 def test_ranks_of_the_printed_learners(published):
@@ -34,7 +35,7 @@ def test_ranks_of_the_printed_learners(published):
     product = {"name": "t", "kind": "ranks", "caption": "C.", "columns": columns}
     study = Study("s", {"datasets": list(datasets), "tables": [product], "title": "T"})
     stale = {("nltcs", "gssl")}  # Numbers of the paper do not go stale.
-    table = tables.make_table(study, product, scores, published, labels=datasets, stale=stale)
+    table = tables.make_table(Material.of(study, scores, published, datasets), product, stale)
     assert not any(cell.stale for row in table.body for cell in row.cells)
     rows = {row[0]: row[1:] for row in texts(table)}
     # The paper counts the wins 8, 9, 3, 0 and p = 0.0002 and 0.0193 before any adjustment.
@@ -64,7 +65,7 @@ def test_the_best_of_all_datasets_is_bold_against_the_others(published):
     values = [[1.0, 0.0, (-1) ** k * (0.1 + k // 2 / 100)] for k in range(20)]
     table = ranked(values, published, stale={("d3", "b")})
     assert table.header == (("method", "mean rank", "best on", *HEADS),)
-    assert table.alignment == "lrrrrr"
+    assert table.sides == "lrrrrr"
     assert texts(table) == [
         ["A", "1.00", "20", "–", "< 0.0001", "< 0.0001"],
         ["B", "2.50", "0", "< 0.0001", "–", "1.00"],

@@ -3,6 +3,7 @@
 from made_tables import made_by, parsed, scores_of, texts
 from mnlearn_studies.datasets.sample_names import base_of
 from mnlearn_studies.report import tables
+from mnlearn_studies.report.material import Material
 from mnlearn_studies.report.tables.of_lem import tabulate_times, tabulate_units
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.fold_means import with_means
@@ -21,7 +22,7 @@ def make(kind, rows, published, stale=frozenset(), **options):
         "tables": [product],
     }
     return tables.make_table(
-        Study("s", content), product, scores, published, labels=LABELS, stale=stale
+        Material.of(Study("s", content), scores, published, LABELS), product, stale
     )
 
 

@@ -7,6 +7,7 @@ from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.registry import registry_path
 from mnlearn_studies.report import figures, tables
 from mnlearn_studies.report.claims import KINDS as CLAIM_KINDS
+from mnlearn_studies.report.material import Material
 from mnlearn_studies.report.tables.formats import to_latex, to_markdown
 from mnlearn_studies.study.definition import Study, load_study
 
@@ -32,7 +33,7 @@ def test_unknown_kinds_and_names_are_refused(published, tmp_path):
         make("pie", scores_of([]), published)
     study = Study("s", {"datasets": [], "tables": [], "title": ""})
     with pytest.raises(InputError, match="no 'x'"):
-        tables.make_tables(study, scores_of([]), published, {}, tuning=tmp_path, only=["x"])
+        tables.make_tables(Material.of(study, scores_of([]), published, {}), only=["x"])
 
 
 SUFFIXES = ("csv", "md", "tex")
@@ -45,7 +46,7 @@ def test_every_kind_that_a_study_uses_exists(name, published, tmp_path):
     assert {t["kind"] for t in study.content["tables"]} <= set(tables.KINDS)
     assert {f["kind"] for f in study.content["figures"]} <= set(figures.KINDS)
     assert {c["kind"] for c in study.content["claims"]} <= set(CLAIM_KINDS)
-    made = tables.make_tables(study, scores_of([]), published, {}, tuning=tmp_path)
+    made = tables.make_tables(Material.of(study, scores_of([]), published, {}))
     tables.write_tables(made, tmp_path)
     names = {f"{t['name']}.{suffix}" for t in study.content["tables"] for suffix in SUFFIXES}
     assert {path.name for path in tmp_path.iterdir()} == names
@@ -56,7 +57,9 @@ def test_captions_are_one_line(published):
     caption = "One\n\n# two\r\x0b| a |\u2028.. raw:: html\x1b[0m \x00 end\n"
     product = {"name": "t", "kind": "compare", "caption": caption, **COMPARE}
     study = Study("s", {"datasets": list(LABELS), "tables": [product], "title": "T"})
-    table = tables.make_table(study, product, scores_of(COMPARE_SCORES), published, labels=LABELS)
+    table = tables.make_table(
+        Material.of(study, scores_of(COMPARE_SCORES), published, LABELS), product
+    )
     assert table.caption == "One # two | a | .. raw:: html [0m end"
     assert to_markdown(table).splitlines()[1] == ""
     text = to_latex(table)

@@ -3,7 +3,8 @@
 import pandas as pd
 
 from claim_cases import COLUMNS
-from mnlearn_studies.report.tables.time_notes import time_notes
+from mnlearn_studies.report.material import Material
+from mnlearn_studies.report.tables import time_notes
 
 ROWS = [
     ("s", "a", "m", "", "seconds_learn", 2.0, None),
@@ -18,7 +19,9 @@ SCORES = pd.DataFrame(ROWS, columns=COLUMNS)
 
 
 def notes(*columns, kind="compare"):
-    return time_notes(SCORES, {"kind": kind, "columns": list(columns)})
+    return time_notes(
+        Material("s", SCORES, SCORES.iloc[:0], {}), {"kind": kind, "columns": list(columns)}
+    )
 
 
 def test_the_largest_and_the_mean_spread_are_said():

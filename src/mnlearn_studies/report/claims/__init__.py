@@ -7,12 +7,10 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
-import pandas as pd
-
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_text
 from mnlearn_studies.report.claims.counts import Count
-from mnlearn_studies.report.claims.evidence import Entry, Evidence, sources_in
+from mnlearn_studies.report.claims.evidence import Entry, lacks, sources_in
 from mnlearn_studies.report.claims.examples import Example
 from mnlearn_studies.report.claims.ratios import Range, Ratio
 from mnlearn_studies.report.claims.rendering import Claim, to_csv, to_text
@@ -25,9 +23,8 @@ from mnlearn_studies.report.claims.values import (
     Value,
 )
 from mnlearn_studies.report.claims.verdicts import UNKNOWN
-from mnlearn_studies.report.products import read_entry
+from mnlearn_studies.report.material import Material, read_entry
 from mnlearn_studies.study.definition import Study
-from mnlearn_studies.study.published import tidy_scores
 from mnlearn_studies.study.reading import place_name
 
 # Imported by name, so that digests of this code cover all kinds (see `runtime.code_digest`).
@@ -47,43 +44,30 @@ KINDS: dict[str, type[Entry]] = {
 }
 
 
-def evaluate(study: Study, scores: pd.DataFrame, published: pd.DataFrame) -> list[Claim]:
+def evaluate(material: Material) -> list[Claim]:
     """Evaluate the claims of a study, in its order.
-
-    Parameters
-    ----------
-    study : Study
-        The study, which states the claims.
-    scores : pandas.DataFrame
-        As `study.gather.gather` returns them, or as read from its CSV.
-    published : pandas.DataFrame
-        See `study.published.load_published`.
 
     Raises
     ------
     InputError
         A claim is of an unknown kind, or its options are not what its kind reads.
     """
-    own = tidy_scores(scores[scores["study"] == study.name])
-    evidence = Evidence(study, own, published)
-    return [
-        _evaluate(read_entry(study, "claims", entry, KINDS), evidence)
-        for entry in study.content["claims"]
-    ]
+    entries = material.study.content["claims"]
+    return [_evaluate(read_entry(material.study, "claims", e, KINDS), material) for e in entries]
 
 
-def _evaluate(entry: Entry, evidence: Evidence) -> Claim:
+def _evaluate(entry: Entry, material: Material) -> Claim:
     try:
-        outcome = entry.judge(evidence)
+        outcome = entry.judge(material)
     except InputError as error:
-        place = place_name(evidence.study.name, "claims", dataclasses.asdict(entry))
+        place = place_name(material.study.name, "claims", dataclasses.asdict(entry))
         error.where = f"{place}, {error.where}"
         raise
-    absent = [f"{s.quantity} of {s.method}" for s in sources_in(entry) if evidence.lacks(s)]
+    absent = [f"{s.quantity} of {s.method}" for s in sources_in(entry) if lacks(material, s)]
     if outcome.verdict == UNKNOWN and absent:
         reason = f"not in the scores: {', '.join(dict.fromkeys(absent))}"
         outcome = dataclasses.replace(outcome, reason=reason)
-    n_datasets, rule = len(entry.datasets_in(evidence)), entry.rule_used
+    n_datasets, rule = len(entry.datasets_in(material)), entry.rule_used
     published = str(entry.published)
     if entry.counts and not isinstance(entry.published, str):
         published += f" of {n_datasets}"

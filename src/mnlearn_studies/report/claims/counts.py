@@ -12,9 +12,7 @@ from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.registry import load_registry
 from mnlearn_studies.report.claims.evidence import (
     ClaimSource,
-    Column,
     Entry,
-    Evidence,
     OneOrMore,
     Rule,
 )
@@ -26,6 +24,7 @@ from mnlearn_studies.report.claims.verdicts import (
     Outcome,
     count_verdict,
 )
+from mnlearn_studies.report.material import Column, Material
 from mnlearn_studies.study.published import Number
 
 COUNT_RULE = (
@@ -143,14 +142,14 @@ class Count(Entry):
         """The bound in per cent."""
         return 100 * self.bound
 
-    def columns(self, evidence: Evidence) -> list[Column]:
+    def columns(self, material: Material) -> list[Column]:
         """Return the numbers of the sources, and those of variables if the rule needs them."""
-        columns = super().columns(evidence)
+        columns = super().columns(material)
         if self.rule == "near":
             columns.append({d: Number(known.n_vars) for d, known in load_registry().items()})
         return columns
 
-    def compare(self, rows: NDArray[np.float64], evidence: Evidence) -> Outcome:
+    def compare(self, rows: NDArray[np.float64], material: Material) -> Outcome:
         """Count the datasets, or the cells, on which the rule holds."""
         n, n_columns = len(self._names), rows.shape[1]
         count, total, chance = sum(map(self._holding, rows.tolist())), len(rows), 0.5

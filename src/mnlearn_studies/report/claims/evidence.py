@@ -6,19 +6,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.report.claims.noise import find_spread, judge_noise
 from mnlearn_studies.report.claims.verdicts import UNKNOWN, Outcome
+from mnlearn_studies.report.material import Column, Material
 from mnlearn_studies.report.tables.table import significant
 from mnlearn_studies.study.content import ClaimEntry
 from mnlearn_studies.study.definition import Study
-from mnlearn_studies.study.published import NamedSource, Number, Source, numbers
-
-# Numbers of a source by dataset.
-Column = Mapping[str, Number]
+from mnlearn_studies.study.published import NamedSource, Number, Source
 
 
 @dataclass(frozen=True)
@@ -38,65 +35,48 @@ class ClaimSource(NamedSource):
 OneOrMore = ClaimSource | tuple[ClaimSource, ...]
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """What claims are evaluated on.
+def values_at(study: Study, path: str) -> list[Any] | None:
+    """Return the values of a study at a dotted path, as a list; None if there are none."""
+    found: Any = study.content
+    for key in path.split("."):
+        if not isinstance(found, dict) or key not in found:
+            return None
+        found = found[key]
+    return list(found) if isinstance(found, list) else [found]
 
-    Attributes
-    ----------
-    study : Study
-        The study that states the claims.
-    scores : pandas.DataFrame
-        The study's own scores, see `study.published.tidy_scores`.
-    published : pandas.DataFrame
-        The published numbers, see `study.published.load_published`.
-    """
 
-    study: Study
-    scores: pd.DataFrame
-    published: pd.DataFrame
+def columns_of(material: Material, given: OneOrMore) -> list[Column]:
+    """Return the numbers of one or more sources; one with `each` has a column per variant."""
+    return [
+        _column(material, dataclasses.replace(source, variant=variant))
+        for source in (given if isinstance(given, tuple) else (given,))
+        for variant in source.each or (source.variant,)
+    ]
 
-    def values_at(self, path: str) -> list[Any] | None:
-        """Return the values of the study at a dotted path, as a list; None if there are none."""
-        found: Any = self.study.content
-        for key in path.split("."):
-            if not isinstance(found, dict) or key not in found:
-                return None
-            found = found[key]
-        return list(found) if isinstance(found, list) else [found]
 
-    def columns(self, given: OneOrMore) -> list[Column]:
-        """Return the numbers of one or more sources; one with `each` has a column per variant."""
-        sources = given if isinstance(given, tuple) else (given,)
-        return [
-            self._column(dataclasses.replace(source, variant=variant))
-            for source in sources
-            for variant in source.each or (source.variant,)
+def _column(material: Material, source: ClaimSource) -> Column:
+    if source.variants:
+        columns = [
+            _column(material, dataclasses.replace(source, variant=v, variants=()))
+            for v in source.variants
         ]
+        common = [d for d in columns[0] if all(d in other for other in columns)]
+        return {d: _mean([column[d] for column in columns]) for d in common}
+    if not source.without:
+        return material.numbers(source)
+    scores = material.scores[material.scores["method"] == source.method]
+    left = scores[(scores["variant"] != "") & ~scores["variant"].isin(source.without)]
+    validation = left[left["quantity"] == "validation"].dropna(subset=["value"])
+    best = validation.loc[validation.groupby("dataset")["value"].idxmax()]
+    values = left[left["quantity"] == source.quantity].set_index(["dataset", "variant"])
+    keys = zip(best["dataset"], best["variant"], strict=True)
+    return {d: Number(float(values["value"][d, v])) for d, v in keys if (d, v) in values.index}
 
-    def _column(self, source: ClaimSource) -> Column:
-        if source.variants:
-            sources = [dataclasses.replace(source, variant=v, variants=()) for v in source.variants]
-            columns = [self._column(s) for s in sources]
-            common = [d for d in columns[0] if all(d in other for other in columns)]
-            return {d: _mean([column[d] for column in columns]) for d in common}
-        if source.without:
-            return self._chosen_without(source)
-        return numbers(self.scores, self.published, source)
 
-    def _chosen_without(self, source: ClaimSource) -> Column:
-        scores = self.scores[self.scores["method"] == source.method]
-        left = scores[(scores["variant"] != "") & ~scores["variant"].isin(source.without)]
-        validation = left[left["quantity"] == "validation"].dropna(subset=["value"])
-        best = validation.loc[validation.groupby("dataset")["value"].idxmax()]
-        values = left[left["quantity"] == source.quantity].set_index(["dataset", "variant"])
-        keys = zip(best["dataset"], best["variant"], strict=True)
-        return {d: Number(float(values["value"][d, v])) for d, v in keys if (d, v) in values.index}
-
-    def lacks(self, source: Source) -> bool:
-        """Whether our scores have no number of this method and quantity at all."""
-        own = self.scores[self.scores["method"] == source.method]
-        return not source.is_published and not (own["quantity"] == source.quantity).any()
+def lacks(material: Material, source: Source) -> bool:
+    """Whether our scores have no number of this method and quantity at all."""
+    own = material.scores[material.scores["method"] == source.method]
+    return not source.is_published and not (own["quantity"] == source.quantity).any()
 
 
 class Rule(NamedTuple):
@@ -158,34 +138,34 @@ class Entry(ClaimEntry):
                 advice = f"the rule is {self.rule_used.title!r}"
                 raise InputError(f"no option {key!r}.", where=where, advice=advice)
 
-    def judge(self, evidence: Evidence) -> Outcome:
+    def judge(self, material: Material) -> Outcome:
         """Return what our numbers say about the claim."""
-        columns, datasets = self.columns(evidence), self.datasets_in(evidence)
+        columns, datasets = self.columns(material), self.datasets_in(material)
         rows, missing = collect_rows(columns, datasets)
         if not rows:
             return incomplete("", 0, missing)
         values = np.array(rows)
-        outcome = self.compare(values, evidence)
+        outcome = self.compare(values, material)
         if missing and outcome.verdict != UNKNOWN:
             return incomplete(outcome.ours, len(rows), missing)
         spread = find_spread(columns, [d for d in datasets if d not in missing])
         outcome = judge_noise(
-            outcome, values, spread, lambda moved: self.compare(moved, evidence).verdict,
+            outcome, values, spread, lambda moved: self.compare(moved, material).verdict,
             needs_one_job=self.needs_one_job,
         )  # fmt: skip
         return dataclasses.replace(outcome, n_datasets=len(rows))
 
-    def compare(self, rows: NDArray[np.float64], evidence: Evidence) -> Outcome:
+    def compare(self, rows: NDArray[np.float64], material: Material) -> Outcome:
         """Return what the values of the sources, one row per dataset, say about the claim."""
         raise NotImplementedError
 
-    def columns(self, evidence: Evidence) -> list[Column]:
+    def columns(self, material: Material) -> list[Column]:
         """Return the numbers of the sources of the claim, in the order of its options."""
-        return [column for source in sources_in(self) for column in evidence.columns(source)]
+        return [column for source in sources_in(self) for column in columns_of(material, source)]
 
-    def datasets_in(self, evidence: Evidence) -> list[str]:
+    def datasets_in(self, material: Material) -> list[str]:
         """Return the datasets of the claim: all of the study unless the claim lists them."""
-        return evidence.study.datasets if self.datasets is None else list(self.datasets)
+        return material.study.datasets if self.datasets is None else list(self.datasets)
 
     def brief(self, n_datasets: int) -> str:
         """Return the tolerance and the options of the claim in a few words."""

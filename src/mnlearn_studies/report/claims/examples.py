@@ -16,8 +16,9 @@ from mnlearn.models.feature_tree import ROOT, FeatureTree, leaf_features
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.variables.schema import binary_schema
-from mnlearn_studies.report.claims.evidence import Entry, Evidence, Rule
+from mnlearn_studies.report.claims.evidence import Entry, Rule
 from mnlearn_studies.report.claims.verdicts import CONTRADICTED, REPRODUCED, Outcome
+from mnlearn_studies.report.material import Material
 
 EXAMPLE_TOLERANCE = 1e-6
 # Number of variables in the example of rotations; the paper does not state it.
@@ -213,7 +214,7 @@ class Example(Entry):
         )
     }
 
-    def judge(self, evidence: Evidence) -> Outcome:
+    def judge(self, material: Material) -> Outcome:
         """Compare our numbers with the published ones."""
         ours = EXAMPLES[self.example]()
         theirs = self.published_list(len(ours))

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn_studies.report.claims.evidence import ClaimSource, Entry, Evidence, Rule, signed
+from mnlearn_studies.report.claims.evidence import ClaimSource, Entry, Rule, signed
 from mnlearn_studies.report.claims.verdicts import (
     CONTRADICTED,
     MORE,
@@ -18,6 +18,7 @@ from mnlearn_studies.report.claims.verdicts import (
     Outcome,
     ratio_verdict,
 )
+from mnlearn_studies.report.material import Material
 from mnlearn_studies.report.statistics import geometric_mean
 from mnlearn_studies.report.tables.table import significant
 
@@ -47,7 +48,7 @@ class _OfRatios(Entry):
 
     needs_one_job: ClassVar = True
 
-    def compare(self, rows: NDArray[np.float64], evidence: Evidence) -> Outcome:
+    def compare(self, rows: NDArray[np.float64], material: Material) -> Outcome:
         """Compare the ratios with what is published."""
         return self.compare_ratios(np.array([x / y if y else math.nan for x, y in rows.tolist()]))
 

@@ -128,4 +128,4 @@ def _table(claims: Sequence[Claim]) -> Table:
         texts = (claim.statement, claim.published, outcome.ours, outcome.difference, claim.brief)
         rows.append(Row((Cell(str(claim.id)), *map(Cell, texts), Cell(verdict))))
     columns = ("id", "claim", "published", "ours", "difference", "rule", "verdict")
-    return Table(columns, (columns,), "rllllll", tuple(rows))
+    return Table(columns=columns, header=(columns,), alignment="rllllll", body=tuple(rows))

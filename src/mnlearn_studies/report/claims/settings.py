@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.report.claims.evidence import (
     Entry,
-    Evidence,
     OneOrMore,
     Rule,
     collect_rows,
+    columns_of,
+    values_at,
 )
 from mnlearn_studies.report.claims.verdicts import SETUP, UNKNOWN, Outcome
+from mnlearn_studies.report.material import Material
 
 SETUP_RULE = (
     "the values that this study or its models use are compared with the published ones, without "
@@ -57,18 +59,18 @@ class Setting(Entry):
         "scored": Rule("setting", "number of scored variants", SETUP_RULE, ("a",)),
     }
 
-    def judge(self, evidence: Evidence) -> Outcome:
+    def judge(self, material: Material) -> Outcome:
         """Compare what the study or its models have with the published setting."""
         if self.rule == "recorded":
-            return super().judge(evidence)
+            return super().judge(material)
         if self.rule == "scored":
-            return self._judge_scored(evidence)
+            return self._judge_scored(material)
         values = []
         for path in self.paths:
             method = path.split(".")[1] if path.startswith("methods.") else None
-            if method is not None and method not in evidence.study.methods:
+            if method is not None and method not in material.study.methods:
                 return Outcome(UNKNOWN, reason=f"the study does not have the method {method}")
-            found = evidence.values_at(path)
+            found = values_at(material.study, path)
             if found is None:
                 return _outcome("", f"the study does not set {path}")
             values.append(found)
@@ -76,26 +78,26 @@ class Setting(Entry):
             count = math.prod(map(len, values))
             same = count == self.published_number()
             return _outcome(str(count), "" if same else f"ours {count}")
-        return self._judge_values([value for found in values for value in found], evidence)
+        return self._judge_values([value for found in values for value in found], material)
 
-    def _judge_values(self, values: Sequence[Any], evidence: Evidence) -> Outcome:
+    def _judge_values(self, values: Sequence[Any], material: Material) -> Outcome:
         ours = "; ".join(map(_text, values))
         if not _agrees(values, str(self.published)):
             return _outcome(ours, f"ours {ours}")
-        exceptions = (_exceptions(path, evidence) for path in self.paths)
+        exceptions = (_exceptions(path, material) for path in self.paths)
         others = next(filter(None, exceptions), [])
         return _outcome(ours, f"other values on {', '.join(others)}" if others else "")
 
-    def compare(self, rows: NDArray[np.float64], evidence: Evidence) -> Outcome:
+    def compare(self, rows: NDArray[np.float64], material: Material) -> Outcome:
         """Compare the values that models recorded with the published one."""
         values = np.unique(rows).tolist()
         ours = "; ".join(map(_text, values))
         return _outcome(ours, "" if values == [self.published_number()] else f"ours {ours}")
 
-    def _judge_scored(self, evidence: Evidence) -> Outcome:
+    def _judge_scored(self, material: Material) -> Outcome:
         sources = self.a if isinstance(self.a, tuple) else (self.a,)
-        by_variant = list(zip(*map(evidence.columns, sources), strict=True))
-        datasets = self.datasets_in(evidence)
+        by_variant = list(zip(*(columns_of(material, source) for source in sources), strict=True))
+        datasets = self.datasets_in(material)
         count = sum(not collect_rows(columns, datasets)[1] for columns in by_variant)
         ours = f"{count} of {len(by_variant)}"
         if count < len(by_variant):
@@ -106,12 +108,12 @@ class Setting(Entry):
         return dataclasses.replace(outcome, n_datasets=len(datasets))
 
 
-def _exceptions(path: str, evidence: Evidence) -> list[str]:
+def _exceptions(path: str, material: Material) -> list[str]:
     """Return the datasets for which the study sets other values of a hyperparameter."""
     parts = path.split(".")
     if len(parts) != 4 or parts[0] != "methods" or parts[2] != "grid":
         return []
-    method, name = evidence.study.content["methods"][parts[1]], parts[3]
+    method, name = material.study.content["methods"][parts[1]], parts[3]
     usual = method["grid"][name]
     exceptions = method.get("exceptions", {})
     return [d for d, other in exceptions.items() if name in other and other[name] != usual]
@@ -154,7 +156,7 @@ class Stated(Entry):
         "": Rule("in words", "", "we state in words what is done here; no number is compared")
     }
 
-    def judge(self, evidence: Evidence) -> Outcome:
+    def judge(self, material: Material) -> Outcome:
         """Return what the study says."""
         return _outcome(self.ours, self.deviates)
 
@@ -167,6 +169,6 @@ class Unavailable(Entry):
 
     rules: ClassVar = {"": Rule("no rule yet", "", "the verdict names what is missing")}
 
-    def judge(self, evidence: Evidence) -> Outcome:
+    def judge(self, material: Material) -> Outcome:
         """Return what a check needs."""
         return Outcome(UNKNOWN, reason=f"needs {self.needs}")

@@ -12,10 +12,11 @@ from mnlearn.runtime.errors import InputError
 from mnlearn_studies.report.claims.evidence import (
     ClaimSource,
     Entry,
-    Evidence,
     OneOrMore,
     Rule,
+    columns_of,
     signed,
+    values_at,
 )
 from mnlearn_studies.report.claims.ratios import PERCENT
 from mnlearn_studies.report.claims.verdicts import (
@@ -30,6 +31,7 @@ from mnlearn_studies.report.claims.verdicts import (
     Outcome,
     ratio_verdict,
 )
+from mnlearn_studies.report.material import Material
 from mnlearn_studies.report.statistics import rank_sums, wilcoxon
 from mnlearn_studies.report.tables.table import significant
 
@@ -84,15 +86,15 @@ class Value(Entry):
         ),
     }
 
-    def datasets_in(self, evidence: Evidence) -> list[str]:
+    def datasets_in(self, material: Material) -> list[str]:
         """Return the dataset of the number."""
         return [self.dataset]
 
-    def compare(self, rows: NDArray[np.float64], evidence: Evidence) -> Outcome:
+    def compare(self, rows: NDArray[np.float64], material: Material) -> Outcome:
         """Compare the number with the published one."""
         value = float(rows[0, 0])
         if self.rule == "above":
-            return self._compare_bound(value, evidence)
+            return self._compare_bound(value, material)
         published = self.published_number(is_divisor=self.rule == "time")
         if self.rule == "equal":
             agrees = abs(value - published) <= VALUE_TOLERANCE * abs(published)
@@ -104,8 +106,8 @@ class Value(Entry):
                 verdict = REPRODUCED
         return Outcome(verdict, ours, signed(value - published))
 
-    def _compare_bound(self, value: float, evidence: Evidence) -> Outcome:
-        bound, grid = self.published_number(), evidence.values_at(str(self.limit))
+    def _compare_bound(self, value: float, material: Material) -> Outcome:
+        bound, grid = self.published_number(), values_at(material.study, str(self.limit))
         if grid is None:
             raise InputError(f"the study does not set {self.limit}.", where="limit")
         limit = max(map(float, grid))
@@ -133,7 +135,7 @@ class Distribution(Entry):
         )
     }
 
-    def compare(self, rows: NDArray[np.float64], evidence: Evidence) -> Outcome:
+    def compare(self, rows: NDArray[np.float64], material: Material) -> Outcome:
         """Compare the counts with the published ones."""
         counts = [int((rows == value).sum()) for value in self.values]
         theirs = self.published_list(len(counts))
@@ -181,13 +183,13 @@ class Trend(Entry):
         ),
     }
 
-    def compare(self, rows: NDArray[np.float64], evidence: Evidence) -> Outcome:
+    def compare(self, rows: NDArray[np.float64], material: Material) -> Outcome:
         """Compare the means or the slope with what is published."""
         if self.rule == "power":
             return self._compare_power(rows)
         means = rows.mean(axis=0).tolist()
         if self.rule == "order":
-            n = len(evidence.columns(self.a))
+            n = len(columns_of(material, self.a))
             return _order_of_means(means[:n], means[n:])
         theirs = self.published_list(len(means))
         verdict = CONTRADICTED
@@ -233,7 +235,7 @@ class Correlation(Entry):
         )
     }
 
-    def compare(self, rows: NDArray[np.float64], evidence: Evidence) -> Outcome:
+    def compare(self, rows: NDArray[np.float64], material: Material) -> Outcome:
         """Judge the rank correlation."""
         a, b = rows.T
         if not np.ptp(a) or not np.ptp(b):
@@ -270,7 +272,7 @@ class SignedRank(Entry):
         )
     }
 
-    def compare(self, rows: NDArray[np.float64], evidence: Evidence) -> Outcome:
+    def compare(self, rows: NDArray[np.float64], material: Material) -> Outcome:
         """Compare the p-value and its direction with the published ones."""
         first, second = (-rows if self.lower else rows).T
         result = wilcoxon(first, second)

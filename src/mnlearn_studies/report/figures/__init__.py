@@ -6,16 +6,12 @@ one study has is a function in the file of this study. See `KINDS` and `OF_STUDI
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import pandas as pd
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from mnlearn.drawing.style import render, style
-from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.files import write_bytes
-from mnlearn_studies.report.figures.canvas import FigureEntry, Material
+from mnlearn_studies.report.figures.canvas import FigureEntry
 from mnlearn_studies.report.figures.differences import Differences
 from mnlearn_studies.report.figures.growth import Growth
 from mnlearn_studies.report.figures.of_dn2mn import draw_conversion_loss
@@ -28,10 +24,7 @@ from mnlearn_studies.report.figures.query_curves import QueryCurves
 from mnlearn_studies.report.figures.reproduction import Reproduction
 from mnlearn_studies.report.figures.scatter import Scatter
 from mnlearn_studies.report.figures.structure import StructureFigure
-from mnlearn_studies.report.products import chosen_products, read_entry
-from mnlearn_studies.study.definition import Study
-from mnlearn_studies.study.mentions import check_sources
-from mnlearn_studies.study.published import tidy_scores
+from mnlearn_studies.report.material import Material, Options, chosen_products
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,73 +51,23 @@ KINDS: dict[str, type[FigureEntry]] = {
 }
 
 
-def draw(material: Material, product: Mapping[str, Any]) -> Figure:
+def draw(material: Material, product: Options) -> Figure:
     """Return the figure of one entry of a study.
-
-    Parameters
-    ----------
-    material : Material
-        What figures are drawn from.
-    product : mapping
-        The entry; its option `datasets` restricts the figure to these datasets.
 
     Raises
     ------
     InputError
-        The entry is of an unknown kind, its options are not what the kind expects, or it names a
-        quantity that there is not.
+        See `Material.of_entry`; or the record of a structure is malformed.
     """
-    study = material.study
-    entry = read_entry(study, "figures", product, KINDS)
-    check_sources(
-        study.name,
-        study.content,
-        "figures",
-        product,
-        scores=material.scores,
-        published=material.published,
-    )
-    material = material.shown(entry, "figures")
+    entry, material = material.of_entry("figures", product, KINDS)
     of_study = OF_STUDIES.get(entry.kind)
     with style():
         return entry.draw(material) if of_study is None else of_study(material)
 
 
-def write_figures(
-    study: Study,
-    scores: pd.DataFrame,
-    published: pd.DataFrame,
-    labels: Mapping[str, str],
-    *,
-    folder: Path,
-    structure_folder: Path,
-    truths: Mapping[str, MarkovNetwork] | None = None,
-    only: list[str] | None = None,
-) -> None:
-    """Draw the figures of a study and write them as `<name>.pdf` and `.png`.
-
-    Parameters
-    ----------
-    study, scores, published, labels
-        See `report.tables.make_tables`.
-    folder : Path
-        Where the files go.
-    structure_folder : Path
-        Has records of `write_structure` as <dataset>/<method>.json.
-    truths : mapping of str to MarkovNetwork, optional
-        The networks that datasets were sampled from.
-    only : list of str, optional
-        Names of the figures to draw; all if not given.
-
-    Raises
-    ------
-    InputError
-        See `report.products.chosen_products` and `draw`; or the record of a structure is malformed.
-    """
-    ordered = study.labels(labels)
-    own = tidy_scores(scores[scores["study"] == study.name])
-    material = Material(study, own, published, ordered, structure_folder, truths or {})
-    for product in chosen_products(study, "figures", only):
+def write_figures(material: Material, only: list[str] | None = None) -> None:
+    """Draw the figures of a study, all or those in `only`, as `<name>.pdf` and `.png`."""
+    for product in chosen_products(material.study, "figures", only):
         pdf, png = render(draw(material, product))
-        write_bytes(folder / f"{product['name']}.pdf", pdf)
-        write_bytes(folder / f"{product['name']}.png", png)
+        write_bytes(material.folder / "figures" / f"{product['name']}.pdf", pdf)
+        write_bytes(material.folder / "figures" / f"{product['name']}.png", png)

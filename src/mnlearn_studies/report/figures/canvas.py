@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.drawing.style import CYCLE, DPI, GREY, MARKERS
-from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn_studies.records.files import find_version
-from mnlearn_studies.records.kinds.structures import Structure, read_structure
-from mnlearn_studies.report import products
+from mnlearn_studies.report.material import Material
 from mnlearn_studies.study.content import Product
 from mnlearn_studies.study.published import NamedSource
 
@@ -26,38 +22,6 @@ if TYPE_CHECKING:
 WIDTHS = {"column": 3.4, "page": 7.0}
 Width = Literal["column", "page"]
 NOTHING = "No results yet."
-
-
-@dataclass(frozen=True)
-class Material(products.Material):
-    """What a figure is drawn from.
-
-    Attributes
-    ----------
-    structure_folder : Path
-        Has the couplings of learned networks, see `records.kinds.structures`.
-    truths : mapping of str to MarkovNetwork
-        The networks that datasets were sampled from.
-    """
-
-    structure_folder: Path
-    truths: Mapping[str, MarkovNetwork]
-
-    def structure(self, dataset: str, method: str) -> Structure | None:
-        """Return the couplings of a learned network; None if they are not recorded."""
-        path = find_version(self.structure_folder, dataset, method, ".json")
-        return None if path is None else read_structure(path)
-
-    def n_vars(self, dataset: str) -> int | None:
-        """Return a dataset's number of variables, published or else recorded; None if unknown."""
-        printed = self.published[
-            (self.published["dataset"] == dataset) & (self.published["quantity"] == "n_vars")
-        ]
-        if len(printed):
-            return int(printed["value"].iloc[0])
-        scores = self.scores
-        ours = scores[(scores["dataset"] == dataset) & (scores["quantity"] == "n_vars")]
-        return int(ours["value"].iloc[0]) if len(ours) else None
 
 
 @dataclass(frozen=True, kw_only=True)

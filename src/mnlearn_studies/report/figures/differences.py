@@ -12,10 +12,10 @@ from mnlearn.drawing.style import DPI, GREY
 from mnlearn_studies.report.figures.canvas import (
     WIDTHS,
     FigureEntry,
-    Material,
     empty,
     look_of,
 )
+from mnlearn_studies.report.material import Material
 from mnlearn_studies.study.published import NamedSource, Source
 from mnlearn_studies.study.reading import Positive
 

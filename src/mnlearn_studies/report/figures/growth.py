@@ -12,12 +12,12 @@ import numpy as np
 from mnlearn.drawing.style import GREY
 from mnlearn_studies.report.figures.canvas import (
     FigureEntry,
-    Material,
     Width,
     empty,
     look_of,
     new_figure,
 )
+from mnlearn_studies.report.material import Material
 from mnlearn_studies.study.published import NamedSource, paired
 
 # Up to so many values of x are the ticks themselves.

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mnlearn.drawing.style import DPI, GREY
-from mnlearn_studies.report.figures.canvas import WIDTHS, Material, empty, look_of
+from mnlearn_studies.report.figures.canvas import WIDTHS, empty, look_of
 from mnlearn_studies.report.figures.differences import (
     Panel,
     Variant,
     differences_per_variable,
 )
+from mnlearn_studies.report.material import Material
 from mnlearn_studies.study.published import NamedSource
 
 if TYPE_CHECKING:

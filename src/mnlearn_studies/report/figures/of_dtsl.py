@@ -9,15 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.drawing.style import GREY
-from mnlearn_studies.report.by_variant import chosen_variant, numbers_by_variant, variants_of
 from mnlearn_studies.report.figures.canvas import (
-    Material,
     empty,
     look_of,
     new_figure,
     row_height,
     set_dataset_rows,
 )
+from mnlearn_studies.report.material import Material, best_variant
 from mnlearn_studies.study.published import Place, Source
 
 if TYPE_CHECKING:
@@ -142,14 +141,11 @@ def draw_conversions(material: Material) -> Figure:
     """
     from matplotlib.lines import Line2D
 
-    names = variants_of(material.scores, "dtsl", CONVERSIONS)
+    names = material.variants("dtsl", CONVERSIONS)
     data, validation = (
-        numbers_by_variant(material.scores, "dtsl", quantity, names)
-        for quantity in ("cmll", "validation")
+        material.by_variant("dtsl", quantity, names) for quantity in ("cmll", "validation")
     )
-    datasets = [
-        d for d in material.datasets if any(d in by_dataset for by_dataset in data.values())
-    ]
+    datasets = material.in_any(data.values())
     if not datasets:
         return empty(width="page")
     figure, ax = new_figure("page", row_height(len(datasets), 0.85))
@@ -157,7 +153,7 @@ def draw_conversions(material: Material) -> Figure:
     below: list[float] = []
     for row, dataset in enumerate(datasets):
         values = {v: data[v][dataset].value for v in names if dataset in data[v]}
-        chosen = chosen_variant(validation, dataset)
+        chosen = best_variant(validation, dataset)
         best = max(values.values())
         for v, value in values.items():
             x = 100 * (value - best) / abs(best)

@@ -8,13 +8,13 @@ import numpy as np
 
 from mnlearn.drawing.style import GREY
 from mnlearn_studies.report.figures.canvas import (
-    Material,
     empty,
     look_of,
     new_figure,
     row_height,
     set_dataset_rows,
 )
+from mnlearn_studies.report.material import Material
 from mnlearn_studies.study.published import Place, Source
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.drawing.style import BLUE, GREY
-from mnlearn_studies.report.figures.canvas import Material, empty, new_figure
+from mnlearn_studies.report.figures.canvas import empty, new_figure
+from mnlearn_studies.report.material import Material
 from mnlearn_studies.report.statistics import friedman
 from mnlearn_studies.study.published import Source
 

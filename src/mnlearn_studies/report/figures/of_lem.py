@@ -14,11 +14,11 @@ from mnlearn_studies.datasets.sample_names import parse_sample
 from mnlearn_studies.report.figures.canvas import (
     NOTHING,
     WIDTHS,
-    Material,
     empty,
     look_of,
     visible_range,
 )
+from mnlearn_studies.report.material import Material
 from mnlearn_studies.report.statistics import UNITS
 from mnlearn_studies.report.tables.of_lem import (
     LIMIT,
@@ -106,7 +106,7 @@ def draw_learning_curves(
     from matplotlib.figure import Figure
 
     curves = {panel: _curves(material, panel, series) for panel in panels}
-    axes_of = published_axes(material.published)
+    axes_of = published_axes(material)
     if not any(curves.values()):
         return empty()
     n_rows = -(-(len(panels) + 1) // _COLUMNS)
@@ -120,7 +120,7 @@ def draw_learning_curves(
             _write_inside(ax, "the data are\nnot public" if panel in UNAVAILABLE else NOTHING)
     last = axes[len(panels)]
     last.set_title(f"({chr(ord('a') + len(panels))}) Minutes; ours below", loc="left")
-    _draw_times(last, list_times(material.scores, material.published, material.labels))
+    _draw_times(last, list_times(material))
     for ax in axes[len(panels) + 1 :]:
         ax.set_visible(False)
     handles = {line.get_label(): line for ax in axes for line in ax.get_lines()}

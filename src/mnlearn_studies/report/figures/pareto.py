@@ -10,13 +10,13 @@ import numpy as np
 from mnlearn.drawing.style import GREY
 from mnlearn_studies.report.figures.canvas import (
     FigureEntry,
-    Material,
     Series,
     Width,
     empty,
     look_of,
     new_figure,
 )
+from mnlearn_studies.report.material import Material
 from mnlearn_studies.report.statistics import geometric_mean
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from mnlearn.runtime.errors import InputError
 from mnlearn_studies.report.figures.canvas import (
     WIDTHS,
     FigureEntry,
-    Material,
     empty,
     look_of,
     visible_range,
 )
+from mnlearn_studies.report.material import Material
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

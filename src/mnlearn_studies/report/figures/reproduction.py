@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from mnlearn.drawing.style import BAND, BLUE, GREY, VERMILION
 from mnlearn_studies.report.figures.canvas import (
     FigureEntry,
-    Material,
     Width,
     empty,
     new_figure,
     row_height,
     set_dataset_rows,
 )
+from mnlearn_studies.report.material import Material
 from mnlearn_studies.study.published import NamedSource, paired
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from mnlearn.drawing.style import BLUE, GREY, SHADE
 from mnlearn_studies.report.figures.canvas import (
     FigureEntry,
-    Material,
     Width,
     empty,
     new_figure,
 )
 from mnlearn_studies.report.figures.labels import place_labels
+from mnlearn_studies.report.material import Material
 from mnlearn_studies.study.published import NamedSource, paired
 
 if TYPE_CHECKING:

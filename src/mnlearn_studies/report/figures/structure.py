@@ -18,11 +18,11 @@ from mnlearn.drawing.networks import (
 from mnlearn.drawing.style import GREY
 from mnlearn_studies.report.figures.canvas import (
     FigureEntry,
-    Material,
     Width,
     empty,
     new_figure,
 )
+from mnlearn_studies.report.material import Material
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

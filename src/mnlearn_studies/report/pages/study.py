@@ -20,9 +20,9 @@ from mnlearn_studies.report.markdown import (
     paragraph,
     pipe_table,
 )
+from mnlearn_studies.report.material import Options
 from mnlearn_studies.report.pages.records import describe_provenance
 from mnlearn_studies.report.pages.texts import describe_metrics
-from mnlearn_studies.report.products import Options
 from mnlearn_studies.report.tables.table import DAGGER
 from mnlearn_studies.study.definition import Study
 

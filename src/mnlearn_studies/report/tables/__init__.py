@@ -5,23 +5,24 @@ one study has is a function in the file of this study. See `KINDS` and `OF_STUDI
 """
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import pandas as pd
 
 from mnlearn.runtime.files import write_text
 from mnlearn.runtime.names import one_line
 from mnlearn_studies.datasets.sample_names import base_of
+from mnlearn_studies.records.files import find_version
+from mnlearn_studies.records.gather import COLUMNS
 from mnlearn_studies.records.kinds import KINDS as RECORDS
-from mnlearn_studies.report.products import Labels, Material, chosen_products, read_entry
+from mnlearn_studies.report.material import Material, Options, chosen_products
 from mnlearn_studies.report.tables.compare import Compare, Stacked
 from mnlearn_studies.report.tables.datasets import Datasets
-from mnlearn_studies.report.tables.edge_limits import EdgeLimits
 from mnlearn_studies.report.tables.formats import to_csv, to_latex, to_markdown
+from mnlearn_studies.report.tables.methods import Paired, Ranks, Spread
 from mnlearn_studies.report.tables.of_gssl import (
     tabulate_choices,
     tabulate_cmll_by_value,
@@ -29,16 +30,10 @@ from mnlearn_studies.report.tables.of_gssl import (
     tabulate_weight_seconds,
 )
 from mnlearn_studies.report.tables.of_lem import tabulate_times, tabulate_units
-from mnlearn_studies.report.tables.over_methods import Spread
-from mnlearn_studies.report.tables.paired import Paired
-from mnlearn_studies.report.tables.ranks import Ranks
-from mnlearn_studies.report.tables.table import Table, TableEntry, mark_stale
-from mnlearn_studies.report.tables.time_notes import time_notes
-from mnlearn_studies.report.tables.traces import trace_numbers
-from mnlearn_studies.report.tables.variants import Variants, VariantsByDataset
-from mnlearn_studies.study.definition import Study
-from mnlearn_studies.study.mentions import check_sources
-from mnlearn_studies.study.published import tidy_scores
+from mnlearn_studies.report.tables.table import Table, TableEntry, Trace, mark_stale
+from mnlearn_studies.report.tables.variants import EdgeLimits, Variants, VariantsByDataset
+from mnlearn_studies.study.frames import read_frame
+from mnlearn_studies.study.published import Source, is_time
 from mnlearn_studies.study.reading import walk
 from mnlearn_studies.study.samples import list_means
 
@@ -71,100 +66,43 @@ Stale = Mapping[str, AbstractSet[tuple[str, str]]]
 
 
 def make_table(
-    study: Study,
-    product: Mapping[str, Any],
-    scores: pd.DataFrame,
-    published: pd.DataFrame,
-    *,
-    labels: Labels,
-    stale: AbstractSet[tuple[str, str]] = frozenset(),
-    tuning: Path | None = None,
+    material: Material, product: Options, stale: AbstractSet[tuple[str, str]] = frozenset()
 ) -> Table:
     """Return the table of one entry of a study, with its caption and with stale numbers marked.
-
-    Parameters
-    ----------
-    study : Study
-        The study.
-    product : mapping
-        The entry. The option `datasets` restricts the table to these datasets; `traces` adds
-        numbers of the traces of tuning (see `traces.trace_numbers`).
-    scores, published, labels, stale
-        See `make_tables`.
-    tuning : Path, optional
-        Folder of the traces, <dataset>/<method>.csv; needed for the option `traces` only.
 
     Raises
     ------
     InputError
-        The entry is of an unknown kind, its options are not what the kind expects, or it names a
-        quantity that there is not.
+        See `Material.of_entry`.
     """
-    entry = read_entry(study, "tables", product, KINDS)
-    scores = scores[scores["study"] == study.name]
-    material = Material(study, scores, published, study.labels(labels)).shown(entry, "tables")
-    if tuning is not None and entry.traces:
-        found = trace_numbers(entry.traces, study.name, list(material.labels), tuning)
-        scores = pd.concat([scores, found]) if len(found) else scores
-    check_sources(study.name, study.content, "tables", product, scores=scores, published=published)
-    material = dataclasses.replace(material, scores=tidy_scores(scores))
-    material = material.shown(entry, "tables")
+    entry, material = material.of_entry("tables", product, KINDS)
+    if rows := list(_trace_numbers(entry.traces, material)):
+        traced = pd.DataFrame(rows, columns=list(COLUMNS))
+        scores = pd.concat([material.scores, traced]) if len(material.scores) else traced
+        material = dataclasses.replace(material, scores=scores)
     of_study = OF_STUDIES.get(entry.kind)
     table = entry.tabulate(material) if of_study is None else of_study(material)
     # Tables of samples have rows of means, and of the datasets that the samples are drawn from.
     marked = stale | {(of, method) for d, method in stale for of in (*list_means([d]), base_of(d))}
-    caption = one_line(entry.caption)
-    notes = (*table.notes, *time_notes(material.scores, product))
-    named = dataclasses.replace(table, name=entry.name, caption=caption, notes=notes)
+    notes = (*table.notes, *time_notes(material, product))
+    named = dataclasses.replace(
+        table, name=entry.name, caption=one_line(entry.caption), notes=notes
+    )
     return mark_stale(named, marked)
 
 
 def make_tables(
-    study: Study,
-    scores: pd.DataFrame,
-    published: pd.DataFrame,
-    labels: Mapping[str, str],
-    *,
-    tuning: Path,
-    stale: Stale = MappingProxyType({}),
-    only: list[str] | None = None,
+    material: Material, stale: Stale = MappingProxyType({}), only: list[str] | None = None
 ) -> list[Table]:
-    """Return the tables of a study, in its order.
-
-    Parameters
-    ----------
-    study : Study
-        The study.
-    scores : pandas.DataFrame
-        As `study.gather.gather` returns them, or as read from its CSV.
-    published : pandas.DataFrame
-        See `study.published.load_published`.
-    labels : mapping of str to str
-        Names of the datasets for readers.
-    tuning : Path
-        Folder of the traces of tuning, <dataset>/<method>.csv.
-    stale : mapping of str to set of (str, str)
-        By the kind of record, the pairs (dataset, method) whose numbers are marked.
-    only : list of str, optional
-        Names of the tables to make; all if not given.
-
-    Raises
-    ------
-    InputError
-        See `report.products.chosen_products` and `make_table`.
-    """
+    """Return the tables of a study in its order: all, or those named in `only`."""
     made = []
-    for product in chosen_products(study, "tables", only):
+    for product in chosen_products(material.study, "tables", only):
         marked = {cell for kind in kinds_read(product) for cell in stale.get(kind, ())}
-        made.append(
-            make_table(
-                study, product, scores, published, labels=labels, stale=marked, tuning=tuning
-            )
-        )
+        made.append(make_table(material, product, marked))
     return made
 
 
-def kinds_read(product: Mapping[str, Any]) -> tuple[str, ...]:
+def kinds_read(product: Options) -> tuple[str, ...]:
     """Return the kinds of records that the numbers of a table may come from."""
     quantities = [
         str(options["quantity"])
@@ -181,3 +119,44 @@ def write_tables(made: Iterable[Table], folder: Path) -> None:
         write_text(folder / f"{table.name}.csv", to_csv(table))
         write_text(folder / f"{table.name}.md", to_markdown(table))
         write_text(folder / f"{table.name}.tex", to_latex(table))
+
+
+def _trace_numbers(traces: Iterable[Trace], material: Material) -> Iterator[tuple[object, ...]]:
+    """Yield the rows of `gather.COLUMNS` that only the traces of tuning have."""
+    for trace in traces:
+        columns = (trace.quantity, *trace.equal, *trace.at_least)
+        for dataset in material.labels:
+            path = find_version(material.folder / "tuning", dataset, trace.method, ".csv")
+            if path is None:
+                continue
+            points = read_frame(path, columns)
+            for parameter, value in trace.equal.items():
+                points = points[points[parameter] == value]
+            for parameter, value in trace.at_least.items():
+                points = points[points[parameter] >= value]
+            if len(points):
+                largest = float(points[trace.quantity].max())
+                yield (material.study.name, dataset, trace.method, "", trace.name, largest, None)
+
+
+def time_notes(material: Material, product: Options) -> tuple[str, ...]:
+    """Return a note on the spread of our seconds that a table shows, if they were repeated."""
+    sources: list[Source] = []
+    if product["kind"] == "lem.times":
+        methods = material.scores["method"].unique()
+        sources += [Source(str(method), "seconds_learn") for method in methods]
+    for _, options in walk(product):
+        quantity, method = options.get("quantity"), options.get("method")
+        is_ours = "study" not in options and isinstance(method, str)
+        if is_ours and isinstance(quantity, str) and is_time(quantity):
+            sources.append(Source(str(method), quantity, options.get("variant", "")))
+    shown = (number for source in sources for number in material.numbers(source).values())
+    spreads = [(n.high - n.low) / n.value for n in shown if n.low and n.high and n.value > 0]
+    if not spreads:
+        return ()
+    note = (
+        "Seconds of learning are medians of runs that were made in turn in one job; the slowest "
+        f"and the fastest run differ by up to {100 * max(spreads):.0f} per cent of the median, "
+        f"and by {100 * sum(spreads) / len(spreads):.0f} per cent in the mean."
+    )
+    return (note,)

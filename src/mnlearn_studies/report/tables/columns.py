@@ -1,26 +1,12 @@
 """Columns of a table with a row per dataset: ours, published, or computed from two others."""
 
-import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from mnlearn.runtime.errors import InputError
-from mnlearn_studies.report.products import Labels, Material
-from mnlearn_studies.report.statistics import Comparison, geometric_mean, wilcoxon
-from mnlearn_studies.report.tables.table import (
-    Cell,
-    Row,
-    TableEntry,
-    number_cell,
-    significant,
-    value_cell,
-)
-from mnlearn_studies.study.published import Number, Source, TableName, paired
+from mnlearn_studies.report.tables.table import significant
+from mnlearn_studies.study.published import Place, Source, TableName
 from mnlearn_studies.study.reading import Decimals, Pair
 
-Data = Mapping[str, Mapping[str, Number]]
 # How a column is computed from two others, by the key of its options.
 COMPUTED = {
     "minus": lambda x, y: x - y,
@@ -116,9 +102,7 @@ class Column:
 
     def rounded(self, value: float) -> float:
         """Return a value as the column displays it."""
-        if self.decimals is None:
-            return float(significant(value))
-        return round(value, self.decimals)
+        return float(significant(value)) if self.decimals is None else round(value, self.decimals)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,247 +121,27 @@ class RankedColumn(Column):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfColumns(TableEntry):
-    """Options of tables with columns.
+class StackedColumn(Column):
+    """A column of ours; `published_quantity` is the name of the published number, if another."""
 
-    Attributes
-    ----------
-    columns : tuple of Column
-        The columns.
-    decimals : int
-        Number of decimals of columns that do not say.
-    mean, geometric_mean : tuple of str
-        Names of columns to average over the datasets that have them all.
-    tests : tuple of (str, str)
-        Names of columns that Wilcoxon's test compares.
-    """
-
-    columns: tuple[Column, ...]
-    decimals: Decimals = 3
-    mean: tuple[str, ...] = ()
-    geometric_mean: tuple[str, ...] = ()
-    tests: tuple[Pair, ...] = ()
+    published_quantity: str = ""
 
     def check(self, where: str) -> None:
-        """Refuse names of no column, or of a column that is computed later."""
-        used = [name for c in self.columns for name in (c.computed or ())[1:]]
-        used += [*self.mean, *self.geometric_mean, *(name for pair in self.tests for name in pair)]
-        for match in getattr(self, "matches", ()):
-            used += [match] if isinstance(match, str) else match
-        known = {c.name for c in self.columns}
-        for name in used:
-            if name not in known:
-                raise InputError(f"no column is named {name!r}.", where=where)
-        waiting = {c.name for c in self.columns if c.computed}
-        for c in self.columns:
-            key, *parts = c.computed or ("",)
-            for name in parts:
-                if name in waiting:
-                    fault = (
-                        "expected columns of numbers or columns that are computed before it, got "
-                        f"{name!r}."
-                    )
-                    raise InputError(fault, where=f"{where}, column {c.name}, {key}")
-            waiting.discard(c.name)
+        """Refuse a column without a method; see `Column.check`."""
+        if self.method is None:
+            raise InputError("expected the key 'method'.", where=where)
+        super().check(where)
 
-    @property
-    def shown(self) -> list[Column]:
-        """The columns with their decimals; None stands for three significant digits."""
-        decimals = {c: self.decimals if c.decimals is None else c.decimals for c in self.columns}
-        return [
-            dataclasses.replace(c, decimals=None if c.significant else decimals[c])
-            for c in self.columns
-        ]
-
-    def mean_rows(
-        self, datasets: Sequence[str], columns: Sequence[Column], data: Data, *before: Cell
-    ) -> list[Row]:
-        """Return footers with the means of some columns over the datasets that have them all.
-
-        A column without any number leaves out no dataset. before : cells between the heading of a
-        row and the columns.
-        """
-        rows = []
-        for kind, names in (("mean", self.mean), ("geometric_mean", self.geometric_mean)):
-            averaged = [name for name in names if data[name]]
-            complete = [d for d in datasets if all(d in data[name] for name in averaged)]
-            cells = [Cell(f"{kind.replace('_', ' ')} of {len(complete)}"), *before]
-            for c in columns:
-                values = [data[c.name][d].value for d in complete if c.name in averaged]
-                if values and kind == "geometric_mean" and min(values) <= 0.0:
-                    fault = f"geometric_mean: expected numbers above 0 in column {c.name}."
-                    raise InputError(fault)
-                cells.append(_mean_cell(values, kind, c, columns))
-            if names and datasets:
-                rows.append(Row(tuple(cells), tuple(complete), footer=True))
-        return rows
-
-
-def _mean_cell(
-    values: Sequence[float], kind: str, column: Column, columns: Sequence[Column]
-) -> Cell:
-    if not values:
-        return Cell()
-    mean = float(np.mean(values)) if kind == "mean" else geometric_mean(values)
-    cell = value_cell(mean, column.decimals)
-    if column.minus:
-        cell = dataclasses.replace(cell, text=f"{mean:+.{column.decimals}f}")
-    return _of_methods(cell, column, columns)
-
-
-def column_data(columns: Sequence[Column], material: Material) -> Data:
-    """Return the numbers of all columns by name and dataset, those of computed columns included."""
-    data = {c.name: material.numbers(c.source) for c in columns if c.source}
-    for c in columns:
-        if c.computed:
-            key, a, b = c.computed
-            pairs = paired(data[a], data[b], data[a], as_printed=False)
-            values = {d: COMPUTED[key](x, y) for d, x, y in pairs}
-            data[c.name] = {d: Number(v) for d, v in values.items() if v is not None}
-    return data
-
-
-def titles(columns: Sequence[Column]) -> dict[str, str]:
-    """Return how sentences name each column: by heading, and by group if headings repeat."""
-    heads = [c.title for c in columns]
-    return {
-        c.name: f"{c.title} ({c.group})" if c.group and heads.count(c.title) > 1 else c.title
-        for c in columns
-    }
-
-
-def column_cells(dataset: str, columns: Sequence[Column], data: Data) -> list[Cell]:
-    """Return the cells of a dataset's row; the best of each rank is bold."""
-    best = _best(dataset, columns, data)
-    cells = []
-    for c in columns:
-        number = data[c.name].get(dataset)
-        cell = _of_methods(number_cell(number, c.decimals), c, columns)
-        if c.minus and cell.value is not None:
-            cell = dataclasses.replace(cell, text=f"{cell.value:+.{c.decimals}f}")
-        if c.exceeds and cell.value is not None:
-            cell = dataclasses.replace(cell, text="yes" if cell.value else "no")
-        if c.stderr and number is not None and number.stderr is not None:
-            text = f"{cell.text} ± {number.stderr:.{c.decimals}f}"
-            cell = dataclasses.replace(cell, text=text, stderr=number.stderr)
-        if c.scientific and cell.value is not None:
-            cell = dataclasses.replace(cell, text=f"{cell.value:.0e}" if cell.value else "0")
-        cells.append(dataclasses.replace(cell, bold=c.name in best))
-    return cells
-
-
-def _of_methods(cell: Cell, column: Column, columns: Sequence[Column]) -> Cell:
-    """Return a cell with our methods that the numbers of its column depend on."""
-    used = (column.name, *(column.computed or ()))
-    sources = [c.source for c in columns if c.name in used and c.source]
-    methods = dict.fromkeys(source.method for source in sources if not source.is_published)
-    first, *others = methods or ("",)
-    return dataclasses.replace(cell, method=first, others=tuple(others))
-
-
-def _best(dataset: str, columns: Sequence[Column], data: Data) -> set[str]:
-    """Return the columns that are best of their rank; several if they show equal numbers."""
-    best: set[str] = set()
-    for rank in {c.rank for c in columns if c.rank}:
-        group = [c for c in columns if c.rank == rank and dataset in data[c.name]]
-        shown = {
-            c.name: c.rounded(data[c.name][dataset].value) * (-1 if c.lower else 1) for c in group
-        }
-        if len(shown) > 1:
-            best |= {name for name, value in shown.items() if value == max(shown.values())}
-    return best
-
-
-def wilcoxon_notes(
-    columns: Sequence[Column],
-    data: Data,
-    pairs: Iterable[Sequence[str]],
-    datasets: Sequence[str],
-) -> list[str]:
-    """Return a sentence on Wilcoxon's test for each pair of columns that share a dataset.
-
-    The first column wins where its value is better: higher, or lower if the column says that lower
-    is better.
-    """
-    title = titles(columns)
-    by_name = {c.name: c for c in columns}
-    out = []
-    for a, b in pairs:
-        sign = -1 if by_name[a].lower else 1
-        values = [(sign * x, sign * y) for _, x, y in paired(data[a], data[b], datasets)]
-        if values:
-            first, second = zip(*values, strict=True)
-            out.append(_text(wilcoxon(first, second), title[a], title[b]))
-    return out
-
-
-def _text(comparison: Comparison, first: str, second: str) -> str:
-    how = "exact" if comparison.exact else "normal approximation"
-    return (
-        f"{first} against {second}: {comparison.wins} wins, {comparison.ties} ties, "
-        f"{comparison.losses} losses on {comparison.n} datasets; "
-        f"two-sided Wilcoxon signed-rank p = {significant(comparison.p)} ({how})."
-    )
-
-
-def exceeding_notes(columns: Sequence[Column], data: Data, datasets: Sequence[str]) -> list[str]:
-    """Return for each column of kind `exceeds` a sentence on how many datasets it says yes."""
-    out = []
-    for c in columns:
-        if c.exceeds:
-            found = [data[c.name][d].value for d in datasets if d in data[c.name]]
-            if found:
-                out.append(f"{c.title}: yes on {sum(found):.0f} of {len(found)} datasets.")
-    return out
-
-
-def published_notes(
-    columns: Sequence[Column], data: Data, datasets: Sequence[str], labels: Labels
-) -> list[str]:
-    """Return the notes on published numbers.
-
-    Columns whose numbers all have one note share a sentence, and so do datasets with the same
-    number and note.
-    """
-    title = titles(columns)
-    whole: dict[str, list[str]] = {}
-    named: dict[tuple[str, str, str], list[str]] = {}
-    for c in columns:
-        numbers = {d: data[c.name][d] for d in datasets if d in data[c.name]}
-        notes = {number.note for number in numbers.values()}
-        if c.is_published and len(numbers) > 1 and len(notes) == 1 and notes != {""}:
-            whole.setdefault(notes.pop(), []).append(title[c.name])
-            continue
-        for dataset, number in numbers.items():
-            if c.is_published and number.note:
-                key = (title[c.name], str(number.printed), number.note)
-                named.setdefault(key, []).append(labels.get(dataset, dataset))
-    return [f"{', '.join(of)}: {note}." for note, of in whole.items()] + [
-        f"{', '.join(of)}, {name} {printed}: {note}." for (name, printed, note), of in named.items()
-    ]
-
-
-def match_notes(
-    columns: Sequence[Column],
-    data: Data,
-    published: Data,
-    pairs: Iterable[Pair],
-    datasets: Sequence[str],
-) -> list[str]:
-    """Return for each pair of a column of ours and a published one how often they are equal."""
-    title, out = titles(columns), []
-    for ours, theirs in pairs:
-        known = [dataset for dataset in datasets if dataset in published[theirs]]
-        equal = sum(_equal(data[ours], published[theirs], dataset) for dataset in known)
-        if known:
-            out.append(
-                f"{title[ours]}: ours is equal to the published number on {equal} of {len(known)} "
-                "datasets."
-            )
-    return out
-
-
-def _equal(ours: Mapping[str, Number], theirs: Mapping[str, Number], dataset: str) -> bool:
-    return dataset in ours and round(ours[dataset].value, theirs[dataset].decimals or 0) == round(
-        theirs[dataset].value, theirs[dataset].decimals or 0
-    )
+    def in_paper(self, place: Place, shown: Column) -> Column:
+        """Return the column as it is `shown`, with the published numbers as its source."""
+        return replace(
+            shown,
+            quantity=self.published_quantity or self.quantity or "",
+            study=place.study,
+            table=place.table,
+            stderr=False,
+            minus=None,
+            over=None,
+            percent_less=None,
+            exceeds=None,
+        )

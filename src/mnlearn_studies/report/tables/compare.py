@@ -1,29 +1,241 @@
 """Tables with a row per dataset, or one of ours above one of the published numbers."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from mnlearn.runtime.errors import InputError
-from mnlearn_studies.report.products import Material
-from mnlearn_studies.report.tables.columns import (
-    Column,
-    OfColumns,
-    column_cells,
-    column_data,
-    exceeding_notes,
-    match_notes,
-    published_notes,
-    wilcoxon_notes,
-)
+from mnlearn_studies.report.material import Material
+from mnlearn_studies.report.statistics import geometric_mean, wilcoxon
+from mnlearn_studies.report.tables.columns import COMPUTED, Column, StackedColumn
 from mnlearn_studies.report.tables.table import (
     Cell,
     Row,
     Table,
+    TableEntry,
     label_cell,
+    number_cell,
+    significant,
 )
-from mnlearn_studies.study.published import Place
-from mnlearn_studies.study.reading import Pair
+from mnlearn_studies.study.published import Number, Place, paired
+from mnlearn_studies.study.reading import Decimals, Pair
+
+
+class Filled:
+    """Columns with their numbers by name and dataset."""
+
+    def __init__(self, columns: Sequence[Column], material: Material) -> None:
+        self.columns, self.labels = columns, material.labels
+        self.data = {c.name: material.numbers(c.source) for c in columns if c.source}
+        for c in columns:
+            if c.computed:
+                key, a, b = c.computed
+                pairs = paired(self.data[a], self.data[b], self.data[a], as_printed=False)
+                values = {d: COMPUTED[key](x, y) for d, x, y in pairs}
+                self.data[c.name] = {d: Number(v) for d, v in values.items() if v is not None}
+        heads = [c.title for c in columns]
+        # How sentences name a column: by its group as well if headings repeat.
+        self.titles = {
+            c.name: f"{c.title} ({c.group})" if c.group and heads.count(c.title) > 1 else c.title
+            for c in columns
+        }
+
+    def cells(self, dataset: str) -> list[Cell]:
+        """Return the cells of a dataset's row; the best of each rank is bold."""
+        best = self._best(dataset)
+        found = {c.name: self._cell(c, self.data[c.name].get(dataset)) for c in self.columns}
+        return [dataclasses.replace(cell, bold=name in best) for name, cell in found.items()]
+
+    def _cell(self, c: Column, number: Number | None) -> Cell:
+        used = (c.name, *(c.computed or ()))
+        sources = [other.source for other in self.columns if other.name in used and other.source]
+        methods = dict.fromkeys(source.method for source in sources if not source.is_published)
+        cell = number_cell(number, c.decimals)
+        if number is not None:
+            text = cell.text
+            if c.minus:
+                text = f"{number.value:+.{c.decimals}f}"
+            if c.exceeds:
+                text = "yes" if number.value else "no"
+            if c.stderr and number.stderr is not None:
+                text += f" ± {number.stderr:.{c.decimals}f}"
+            if c.scientific:
+                text = f"{number.value:.0e}" if number.value else "0"
+            stderr = number.stderr if c.stderr else None
+            cell = dataclasses.replace(cell, text=text, stderr=stderr)
+        return dataclasses.replace(cell, methods=tuple(methods))
+
+    def _best(self, dataset: str) -> set[str]:
+        """Return the columns that are best of their rank; several if they show equal numbers."""
+        best: set[str] = set()
+        for rank in {c.rank for c in self.columns if c.rank}:
+            shown = {
+                c.name: c.rounded(self.data[c.name][dataset].value) * (-1 if c.lower else 1)
+                for c in self.columns
+                if c.rank == rank and dataset in self.data[c.name]
+            }
+            if len(shown) > 1:
+                best |= {name for name, value in shown.items() if value == max(shown.values())}
+        return best
+
+    def mean_row(self, kind: str, names: Sequence[str], datasets: Sequence[str]) -> Row:
+        """Return a footer with the means of some columns over the datasets that have them all.
+
+        A column without any number leaves out no dataset.
+        """
+        averaged = [name for name in names if self.data[name]]
+        complete = [d for d in datasets if all(d in self.data[name] for name in averaged)]
+        cells = [Cell(f"{kind.replace('_', ' ')} of {len(complete)}")]
+        for c in self.columns:
+            values = [self.data[c.name][d].value for d in complete if c.name in averaged]
+            if values and kind == "geometric_mean" and min(values) <= 0.0:
+                raise InputError(f"geometric_mean: expected numbers above 0 in column {c.name}.")
+            mean = geometric_mean if kind == "geometric_mean" else np.mean
+            cells.append(self._cell(c, Number(float(mean(values)))) if values else Cell())
+        return Row(tuple(cells), tuple(complete), footer=True)
+
+    def tests(self, pairs: Iterable[Pair], datasets: Sequence[str]) -> list[str]:
+        """Return a sentence on Wilcoxon's test for each pair of columns that share a dataset.
+
+        The first column wins where its value is better.
+        """
+        lower = {c.name for c in self.columns if c.lower}
+        out = []
+        for a, b in pairs:
+            values = [(x, y) for _, x, y in paired(self.data[a], self.data[b], datasets)]
+            if not values:
+                continue
+            first, second = np.array(values).T * (-1 if a in lower else 1)
+            found = wilcoxon(first, second)
+            how = "exact" if found.exact else "normal approximation"
+            out.append(
+                f"{self.titles[a]} against {self.titles[b]}: {found.wins} wins, {found.ties} ties, "
+                f"{found.losses} losses on {found.n} datasets; "
+                f"two-sided Wilcoxon signed-rank p = {significant(found.p)} ({how})."
+            )
+        return out
+
+    def exceeding(self, datasets: Sequence[str]) -> list[str]:
+        """Return for each column that compares two others on how many datasets it says yes."""
+        found = {
+            c.title: [self.data[c.name][d].value for d in datasets if d in self.data[c.name]]
+            for c in self.columns
+            if c.exceeds
+        }
+        return [
+            f"{title}: yes on {sum(values):.0f} of {len(values)} datasets."
+            for title, values in found.items()
+            if values
+        ]
+
+    def published_notes(self, datasets: Sequence[str]) -> list[str]:
+        """Return the notes on published numbers.
+
+        Columns whose numbers all have one note share a sentence, and so do datasets with the same
+        number and note.
+        """
+        whole: dict[str, list[str]] = {}
+        named: dict[tuple[str, str, str], list[str]] = {}
+        for c in self.columns:
+            numbers = {d: self.data[c.name][d] for d in datasets if d in self.data[c.name]}
+            notes = {number.note for number in numbers.values()}
+            if c.is_published and len(numbers) > 1 and len(notes) == 1 and notes != {""}:
+                whole.setdefault(notes.pop(), []).append(self.titles[c.name])
+                continue
+            for dataset, number in numbers.items():
+                if c.is_published and number.note:
+                    key = (self.titles[c.name], str(number.printed), number.note)
+                    named.setdefault(key, []).append(self.labels.get(dataset, dataset))
+        return [f"{', '.join(of)}: {note}." for note, of in whole.items()] + [
+            f"{', '.join(of)}, {name} {printed}: {note}."
+            for (name, printed, note), of in named.items()
+        ]
+
+    def matches(self, pairs: Iterable[Pair], published: "Filled", datasets: list[str]) -> list[str]:
+        """Return for each pair of a column of ours and a published one how often they are equal."""
+        out = []
+        for ours, theirs in pairs:
+            known = {d: published.data[theirs][d] for d in datasets if d in published.data[theirs]}
+            equal = sum(
+                d in self.data[ours]
+                and round(self.data[ours][d].value, n.decimals or 0)
+                == round(n.value, n.decimals or 0)
+                for d, n in known.items()
+            )
+            if known:
+                out.append(
+                    f"{self.titles[ours]}: ours is equal to the published number on {equal} of "
+                    f"{len(known)} datasets."
+                )
+        return out
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfColumns(TableEntry):
+    """Options of tables with columns.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        The columns.
+    decimals : int
+        Number of decimals of columns that do not say.
+    mean, geometric_mean : tuple of str
+        Names of columns to average over the datasets that have them all.
+    tests : tuple of (str, str)
+        Names of columns that Wilcoxon's test compares.
+    """
+
+    columns: tuple[Column, ...]
+    decimals: Decimals = 3
+    mean: tuple[str, ...] = ()
+    geometric_mean: tuple[str, ...] = ()
+    tests: tuple[Pair, ...] = ()
+
+    def check(self, where: str) -> None:
+        """Refuse names of no column, or of a column that is computed later."""
+        used = [name for c in self.columns for name in (c.computed or ())[1:]]
+        used += [*self.mean, *self.geometric_mean, *(name for pair in self.tests for name in pair)]
+        for match in getattr(self, "matches", ()):
+            used += [match] if isinstance(match, str) else match
+        known = {c.name for c in self.columns}
+        for name in used:
+            if name not in known:
+                raise InputError(f"no column is named {name!r}.", where=where)
+        waiting = {c.name for c in self.columns if c.computed}
+        for c in self.columns:
+            key, *parts = c.computed or ("",)
+            for name in parts:
+                if name in waiting:
+                    fault = (
+                        "expected columns of numbers or columns that are computed before it, got "
+                        f"{name!r}."
+                    )
+                    raise InputError(fault, where=f"{where}, column {c.name}, {key}")
+            waiting.discard(c.name)
+
+    @property
+    def shown(self) -> list[Column]:
+        """The columns with their decimals; None stands for three significant digits."""
+        usual = self.decimals
+        return [
+            dataclasses.replace(
+                c,
+                decimals=None if c.significant else usual if c.decimals is None else c.decimals,
+            )
+            for c in self.columns
+        ]
+
+    def mean_rows(self, filled: Filled, datasets: Sequence[str]) -> list[Row]:
+        """Return the footers with means."""
+        kinds = {"mean": self.mean, "geometric_mean": self.geometric_mean}
+        return [
+            filled.mean_row(kind, names, datasets)
+            for kind, names in kinds.items()
+            if names and datasets
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,40 +250,23 @@ class Compare(OfColumns):
     def tabulate(self, material: Material) -> Table:
         """Return the table."""
         columns = self.shown
-        data = column_data(columns, material)
-        ours = [c.name for c in columns if c.source and not c.is_published]
-        datasets = [d for d in material.datasets if any(d in data[name] for name in ours)]
-        rows = [
-            Row((label_cell(material, d), *column_cells(d, columns, data)), (d,)) for d in datasets
-        ]
-        heads = ("dataset", *(c.title for c in columns))
+        filled = Filled(columns, material)
+        ours = [filled.data[c.name] for c in columns if c.source and not c.is_published]
+        datasets = material.in_any(ours)
+        rows = [Row((label_cell(material, d), *filled.cells(d)), (d,)) for d in datasets]
         groups = [("", *(c.group for c in columns))] if any(c.group for c in columns) else []
         return Table(
             columns=("dataset", *(c.name for c in columns)),
-            header=(*groups, heads),
-            alignment="l" + "r" * len(columns),
-            body=(*rows, *self.mean_rows(datasets, columns, data)),
+            header=(*groups, ("dataset", *(c.title for c in columns))),
+            body=(*rows, *self.mean_rows(filled, datasets)),
             notes=(
-                *wilcoxon_notes(columns, data, self.tests, datasets),
-                *exceeding_notes(columns, data, datasets),
-                *match_notes(columns, data, data, self.matches, datasets),
-                *published_notes(columns, data, datasets, material.labels),
+                *filled.tests(self.tests, datasets),
+                *filled.exceeding(datasets),
+                *filled.matches(self.matches, filled, datasets),
+                *filled.published_notes(datasets),
             ),
             with_stderr=tuple(c.name for c in columns if c.stderr),
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class StackedColumn(Column):
-    """A column of ours; `published_quantity` is the name of the published number, if another."""
-
-    published_quantity: str = ""
-
-    def check(self, where: str) -> None:
-        """Refuse a column without a method; see `Column.check`."""
-        if self.method is None:
-            raise InputError("expected the key 'method'.", where=where)
-        super().check(where)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,56 +284,42 @@ class Stacked(OfColumns):
     def tabulate(self, material: Material) -> Table:
         """Return the table."""
         columns = self.shown
-        theirs = self._published_columns(columns)
-        data, published = column_data(columns, material), column_data(theirs, material)
-        datasets = [d for d in material.datasets if any(d in found for found in data.values())]
+        ours = Filled(columns, material)
+        theirs = Filled(
+            [own.in_paper(self.published, c) for own, c in zip(self.columns, columns, strict=True)],
+            material,
+        )
+        datasets = material.in_any(ours.data.values())
         body = []
         for dataset in datasets:
             label = label_cell(material, dataset)
-            cells = column_cells(dataset, columns, data)
-            body.append(Row((label, *_side("ours"), *cells), (dataset,)))
-            if any(dataset in found for found in published.values()):
-                cells = column_cells(dataset, theirs, published)
-                body.append(Row((label, *_side("published"), *cells), (dataset,)))
+            body.append(Row((label, Cell("ours", "ours"), *ours.cells(dataset)), (dataset,)))
+            if any(dataset in found for found in theirs.data.values()):
+                side = Cell("published", "published")
+                body.append(Row((label, side, *theirs.cells(dataset)), (dataset,)))
         means = zip(
-            self.mean_rows(datasets, columns, data, *_side("ours")),
-            self.mean_rows(datasets, theirs, published, *_side("published")),
+            *([_labelled(row, side) for row in self.mean_rows(filled, datasets)]
+              for filled, side in ((ours, "ours"), (theirs, "published"))),
             strict=True,
-        )
-        heads = ("dataset", "", *(c.title for c in columns))
+        )  # fmt: skip
         return Table(
             columns=("dataset", "numbers", *(c.name for c in columns)),
-            header=(("", "", *(c.group for c in columns)), heads),
+            header=(
+                ("", "", *(c.group for c in columns)),
+                ("dataset", "", *(c.title for c in columns)),
+            ),
             alignment="ll" + "r" * len(columns),
             body=(*body, *(row for pair in means for row in pair)),
             notes=(
-                *match_notes(
-                    columns, data, published, [(name, name) for name in self.matches], datasets
-                ),
-                *wilcoxon_notes(columns, data, self.tests, datasets),
-                *published_notes(theirs, published, datasets, material.labels),
+                *ours.matches([(name, name) for name in self.matches], theirs, datasets),
+                *ours.tests(self.tests, datasets),
+                *theirs.published_notes(datasets),
             ),
             with_stderr=tuple(c.name for c in columns if c.stderr),
         )
 
-    def _published_columns(self, columns: Sequence[Column]) -> list[Column]:
-        """Return the columns with the published numbers as their source."""
-        place = self.published
-        return [
-            dataclasses.replace(
-                shown,
-                quantity=own.published_quantity or own.quantity or "",
-                study=place.study,
-                table=place.table,
-                stderr=False,
-                minus=None,
-                over=None,
-                percent_less=None,
-                exceeds=None,
-            )
-            for own, shown in zip(self.columns, columns, strict=True)
-        ]
 
-
-def _side(name: str) -> tuple[Cell, ...]:
-    return (Cell(name, name),)
+def _labelled(row: Row, side: str) -> Row:
+    """Return a footer with the side of its numbers behind its heading."""
+    first, *cells = row.cells
+    return dataclasses.replace(row, cells=(first, Cell(side, side), *cells))

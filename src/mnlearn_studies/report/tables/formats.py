@@ -48,13 +48,13 @@ def to_markdown(table: Table) -> str:
     widths = [max(3, *(len(line[c]) for line in lines)) for c in range(len(heads))]
     rule = [
         "-" * (width - 1) + ":" if side == "r" else "-" * width
-        for side, width in zip(table.alignment, widths, strict=True)
+        for side, width in zip(table.sides, widths, strict=True)
     ]
     out = [f"{paragraph(table.caption)}\n"] if table.caption else []
     for line in (lines[0], rule, *lines[1:]):
         padded = [
             text.rjust(width) if side == "r" else text.ljust(width)
-            for text, side, width in zip(line, table.alignment, widths, strict=True)
+            for text, side, width in zip(line, table.sides, widths, strict=True)
         ]
         out.append("| " + " | ".join(padded) + " |")
     out += [f"\n{paragraph(note)}" for note in _notes(table)]
@@ -100,7 +100,7 @@ def to_latex(table: Table) -> str:
     ]
     if table.caption:
         out.append(rf"\caption{{{latex_text(table.caption)}}}")
-    out += [rf"\begin{{tabular}}{{{table.alignment}}}", r"\toprule"]
+    out += [rf"\begin{{tabular}}{{{table.sides}}}", r"\toprule"]
     for header in table.header[:-1]:
         out += _latex_upper_header(header)
     out += [" & ".join(latex_text(head) for head in table.header[-1]) + r" \\", r"\midrule"]

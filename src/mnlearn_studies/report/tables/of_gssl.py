@@ -1,29 +1,24 @@
 """Tables of the study `gssl`: what the hyperparameters of GSSL do."""
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
+import pandas as pd
 
-from mnlearn_studies.report.by_variant import (
-    ByVariant,
-    chosen_variant,
-    complete_datasets,
-    numbers_by_variant,
-    variants_of,
-)
-from mnlearn_studies.report.products import Material
+from mnlearn_studies.report.material import Columns, Material, best_variant
 from mnlearn_studies.report.tables.table import (
     Cell,
     Row,
     Table,
+    count_cell,
     label_cell,
     number_cell,
     value_cell,
 )
-from mnlearn_studies.study.published import Number, Place, Source
+from mnlearn_studies.study.published import Number, Place
 
 _GSSL = "gssl"
 # Parts of the names of variants, START-GENERATED-THRESHOLD, with their headings.
@@ -41,27 +36,16 @@ _SETTINGS = {
     "generated": "chosen_n_generated",
     "threshold": "chosen_threshold",
 }
-_COUNTED = "generated"
 # Grid points that the paper leaves out have all these values.
 _WITHOUT = {"chosen_n_generated": 5000000.0, "chosen_threshold": 1.0}
 _DECIMALS = 2
 
-# Numbers by quantity and dataset.
-_Found = Mapping[str, Mapping[str, Number]]
-
 
 @dataclass(frozen=True)
 class Value:
-    """A value of a hyperparameter.
+    """A value of a hyperparameter, with the variants of the method that have it.
 
-    Attributes
-    ----------
-    parameter : str
-        Heading of the hyperparameter.
-    name, head : str
-        Name of the value in the CSV file, and its heading.
-    variants : tuple of str
-        The variants of the method that have the value.
+    parameter, head : headings of the hyperparameter and the value. name : that in the CSV file.
     """
 
     parameter: str
@@ -72,26 +56,16 @@ class Value:
 
 def _values(generated: Iterable[str], starts: Iterable[str] = _STARTS) -> tuple[Value, ...]:
     """Return the values of the hyperparameters in variants with these numbers of features."""
-    generated = tuple(generated)
-
-    def of(*parts: Iterable[str]) -> tuple[str, ...]:
-        return tuple(map("-".join, product(*parts)))
-
-    return (
-        *(
-            Value(
-                "features generated", f"generated_{n}", _GENERATED[n], of(_STARTS, [n], _THRESHOLDS)
-            )
-            for n in generated
-        ),
-        *(
-            Value("threshold", f"threshold_{t}", t, of(_STARTS, generated, [t]))
-            for t in _THRESHOLDS
-        ),
-        *(
-            Value("examples become", start, _STARTS[start], of([start], generated, _THRESHOLDS))
-            for start in starts
-        ),
+    numbers = tuple(generated)
+    parts = [
+        *(("features generated", f"generated_{n}", _GENERATED[n], _STARTS, [n], _THRESHOLDS)
+          for n in numbers),
+        *(("threshold", f"threshold_{t}", t, _STARTS, numbers, [t]) for t in _THRESHOLDS),
+        *(("examples become", s, _STARTS[s], [s], numbers, _THRESHOLDS) for s in starts),
+    ]  # fmt: skip
+    return tuple(
+        Value(parameter, name, head, tuple(map("-".join, product(*of))))
+        for parameter, name, head, *of in parts
     )
 
 
@@ -100,10 +74,24 @@ VALUES = _values(_GENERATED)
 AVERAGED = _values(list(_GENERATED)[:3], starts=())
 
 
-def _numbers(material: Material, values: Iterable[Value], quantity: str) -> ByVariant:
+def _numbers(material: Material, values: Iterable[Value], quantity: str) -> Columns:
     """Return a quantity of every variant that has one of the values, by variant and dataset."""
     variants = [variant for value in values for variant in value.variants]
-    return numbers_by_variant(material.scores, _GSSL, quantity, variants)
+    return material.by_variant(_GSSL, quantity, variants)
+
+
+def _of_values(
+    values: Sequence[Value], rows: Sequence[Row], before: Sequence[str], after: Sequence[str]
+) -> Table:
+    """Return a table with a column for each value, between others."""
+    return Table(
+        columns=(*before, *(value.name for value in values), *after),
+        header=(
+            (*[""] * len(before), *(value.parameter for value in values), *[""] * len(after)),
+            (*before, *(value.head for value in values), *after),
+        ),
+        body=tuple(rows),
+    )
 
 
 def tabulate_effects(material: Material, values: Sequence[Value] = VALUES) -> Table:
@@ -114,37 +102,24 @@ def tabulate_effects(material: Material, values: Sequence[Value] = VALUES) -> Ta
     are shown.
     """
     found = _numbers(material, values, "validation")
-    datasets = complete_datasets(found, material.datasets)
-    below = np.array(
-        [[_below(found, value.variants, dataset) for value in values] for dataset in datasets]
-    )
-    rows = []
-    for dataset, line in zip(datasets, below, strict=True):
+    datasets = material.in_all(found.values())
+    rows, below = [], []
+    for dataset in datasets:
+        best = max(column[dataset].value for column in found.values())
+        of_value = (max(found[v][dataset].value for v in value.variants) for value in values)
+        line = [100 * (best - score) / abs(best) for score in of_value]
         cells = (
-            value_cell(x, _DECIMALS, _GSSL) if x else Cell("best", 0.0, bold=True, method=_GSSL)
+            value_cell(x, _DECIMALS, _GSSL) if x else Cell("best", 0.0, bold=True, methods=(_GSSL,))
             for x in line
         )
         rows.append(Row((label_cell(material, dataset), *cells), (dataset,)))
+        below.append(line)
     if datasets:
         medians = (value_cell(x, _DECIMALS, _GSSL) for x in np.median(below, axis=0))
-        counts = (Cell(str(n), int(n), method=_GSSL) for n in (below == 0).sum(axis=0))
+        counts = (count_cell(n, _GSSL) for n in (np.array(below) == 0).sum(axis=0))
         rows.append(Row((Cell("median"), *medians), tuple(datasets), footer=True))
         rows.append(Row((Cell("best on"), *counts), tuple(datasets), footer=True))
-    return Table(
-        columns=("dataset", *(value.name for value in values)),
-        header=(
-            ("", *(value.parameter for value in values)),
-            ("dataset", *(value.head for value in values)),
-        ),
-        alignment="l" + "r" * len(values),
-        body=tuple(rows),
-    )
-
-
-def _below(found: ByVariant, variants: Iterable[str], dataset: str) -> float:
-    """Return by how many per cent the best of some variants is below the best of all."""
-    best = max(column[dataset].value for column in found.values())
-    return 100 * (best - max(found[variant][dataset].value for variant in variants)) / abs(best)
+    return _of_values(values, rows, ["dataset"], [])
 
 
 def tabulate_cmll_by_value(material: Material, values: Sequence[Value] = VALUES) -> Table:
@@ -154,11 +129,11 @@ def tabulate_cmll_by_value(material: Material, values: Sequence[Value] = VALUES)
     on which every variant has the test score are shown.
     """
     validation, test = (_numbers(material, values, q) for q in ("validation", "cmll"))
-    chosen = material.numbers(Source(_GSSL, "cmll"))
+    chosen = material.ours(_GSSL, "cmll")
     published = material.numbers(Place("gssl", "2").source(_GSSL, "cmll"))
     rows = []
-    for dataset in complete_datasets(test, material.datasets):
-        best = [chosen_variant(validation, dataset, value.variants) for value in values]
+    for dataset in material.in_all(test.values()):
+        best = [best_variant(validation, dataset, value.variants) for value in values]
         found = [chosen[dataset], *(test[variant][dataset] for variant in best)]
         highest = max(number.value for number in found)
         cells = [
@@ -167,15 +142,7 @@ def tabulate_cmll_by_value(material: Material, values: Sequence[Value] = VALUES)
         ]
         cells.append(number_cell(published.get(dataset), _DECIMALS))
         rows.append(Row((label_cell(material, dataset), *cells), (dataset,)))
-    return Table(
-        columns=("dataset", "chosen", *(value.name for value in values), "published"),
-        header=(
-            ("", "", *(value.parameter for value in values), ""),
-            ("dataset", "chosen", *(value.head for value in values), "published"),
-        ),
-        alignment="l" + "r" * (2 + len(values)),
-        body=tuple(rows),
-    )
+    return _of_values(values, rows, ["dataset", "chosen"], ["published"])
 
 
 def tabulate_weight_seconds(material: Material, values: Sequence[Value] = AVERAGED) -> Table:
@@ -186,7 +153,7 @@ def tabulate_weight_seconds(material: Material, values: Sequence[Value] = AVERAG
     """
     quantity = "mean_seconds_weights"
     found = _numbers(material, values, quantity)
-    complete = complete_datasets(found, material.datasets)
+    complete = material.in_all(found.values())
     rows = []
     first: dict[str, tuple[Number, Number | None]] = {}
     for value in values if complete else ():
@@ -199,8 +166,8 @@ def tabulate_weight_seconds(material: Material, values: Sequence[Value] = AVERAG
             Cell(value.parameter, value.parameter),
             Cell(value.head, value.name),
             *_with_ratio(ours, first[value.parameter][0], _GSSL),
-            *_with_ratio(published, first[value.parameter][1], ""),
-            Cell(str(len(value.variants)), len(value.variants)),
+            *_with_ratio(published, first[value.parameter][1]),
+            count_cell(len(value.variants)),
         )
         rows.append(Row(cells, tuple(complete)))
     return Table(
@@ -215,12 +182,12 @@ def tabulate_weight_seconds(material: Material, values: Sequence[Value] = AVERAG
     )
 
 
-def _with_ratio(number: Number | None, first: Number | None, method: str) -> tuple[Cell, Cell]:
+def _with_ratio(number: Number | None, first: Number | None, *methods: str) -> tuple[Cell, Cell]:
     """Return the cell of a mean, and the cell of its ratio to the first mean."""
     if number is None or first is None or not first.value:
-        return number_cell(number, _DECIMALS, method), Cell(method=method)
-    ratio = value_cell(number.value / first.value, 2, method)
-    return number_cell(number, _DECIMALS, method), ratio
+        return number_cell(number, _DECIMALS, *methods), Cell()
+    ratio = value_cell(number.value / first.value, 2, *methods)
+    return number_cell(number, _DECIMALS, *methods), ratio
 
 
 def tabulate_choices(material: Material) -> Table:
@@ -229,75 +196,51 @@ def tabulate_choices(material: Material) -> Table:
     The paper leaves out 5 million features with a threshold of 1. Footers count on how many
     datasets each number of features was chosen, and in how many choices of the paper.
     """
-    scores = material.scores
-    own = scores[(scores["method"] == _GSSL) & (scores["variant"] != "")]
-    wanted = ("validation", *_SETTINGS.values())
-    variants = [
-        {q: material.numbers(Source(_GSSL, q, variant)) for q in wanted}
-        for variant in variants_of(scores, _GSSL)
+    wanted = [*_SETTINGS.values(), "validation"]
+    own = material.scores[(material.scores["method"] == _GSSL) & (material.scores["variant"] != "")]
+    # In the order of the scores: of equal points, the first is chosen.
+    points = own.pivot_table("value", ["dataset", "variant"], "quantity", sort=False)
+    points = points.reindex(columns=wanted).dropna(subset="validation")
+    is_left_out = (points[list(_WITHOUT)] == pd.Series(_WITHOUT)).all(axis=1)
+    chosen = [
+        of.loc[of.groupby("dataset")["validation"].idxmax()]
+        .droplevel("variant")
+        .reindex(material.list_scored(own))
+        for of in (points, points[~is_left_out])
     ]
-    rows, chosen = [], {}
+    rows = []
     for dataset in material.list_scored(own):
-        sides = [_best(variants, dataset, without) for without in ({}, _WITHOUT)]
-        cells = [cell for side in sides for cell in _choice_cells(side, dataset)]
+        cells = [cell for side in chosen for cell in _choice_cells(side.loc[dataset])]
         rows.append(Row((label_cell(material, dataset), *cells), (dataset,)))
-        chosen[dataset] = sides
-    names, heads = [*_SETTINGS, "validation"], [*_SETTINGS, "validation PLL"]
-    width = len(heads)
+    theirs = material.numbers(Place("gssl", "5").source(_GSSL, "n_generated"))
+    shown = [row.datasets[0] for row in rows]
+    for value in map(int, _GENERATED if rows else ()):
+        published = sum(theirs[d].value == value for d in shown if d in theirs)
+        cells = [Cell(f"{value:,} chosen on (published: {published})")]
+        for side in chosen:
+            counted = count_cell((side["chosen_n_generated"] == value).sum(), _GSSL)
+            cells += [Cell(), counted, Cell(), Cell()]
+        rows.append(Row(tuple(cells), tuple(shown), footer=True))
+    heads = [*_SETTINGS, "validation PLL"]
+    names, width = [*_SETTINGS, "validation"], len(heads)
     return Table(
         columns=("dataset", *names, *(f"{name}_without" for name in names)),
         header=(
             ("", *["all points"] * width, *["without 5 million, threshold 1"] * width),
             ("dataset", *heads, *heads),
         ),
-        alignment="l" + "r" * 2 * width,
-        body=(*rows, *_count_choices(chosen, material)),
+        body=tuple(rows),
     )
 
 
-def _best(variants: Iterable[_Found], dataset: str, without: Mapping[str, float]) -> _Found:
-    """Return the numbers of the variant that validation prefers; the first of equals wins.
-
-    without : variants that have all these values are left out; none are if it is empty.
-    """
-    best: _Found = {}
-    for found in variants:
-        has = (dataset in found[q] and found[q][dataset].value == v for q, v in without.items())
-        if dataset not in found["validation"] or (without and all(has)):
-            continue
-        if not best or found["validation"][dataset].value > best["validation"][dataset].value:
-            best = found
-    return best
-
-
-def _choice_cells(found: _Found, dataset: str) -> list[Cell]:
-    cells = []
-    for name, quantity in _SETTINGS.items():
-        number = found.get(quantity, {}).get(dataset)
-        if number is None:
-            cells.append(Cell(method=_GSSL))
-        elif name == "start":
-            word = "ones" if number.value else "all values"
-            cells.append(Cell(word, word, method=_GSSL))
-        else:
-            cells.append(Cell(f"{int(number.value):,}", int(number.value), method=_GSSL))
-    score = found.get("validation", {}).get(dataset)
-    return [*cells, Cell(method=_GSSL) if score is None else value_cell(score.value, 3, _GSSL)]
-
-
-def _count_choices(chosen: Mapping[str, Sequence[_Found]], material: Material) -> list[Row]:
-    """Return a row per number of features: on how many datasets it was chosen."""
-    quantity, place = _SETTINGS[_COUNTED], list(_SETTINGS).index(_COUNTED)
-    theirs = material.numbers(Place("gssl", "5").source(_GSSL, "n_generated"))
-    width, rows = len(_SETTINGS) + 1, []
-    for value in map(int, _GENERATED if chosen else ()):
-        published = sum(theirs[d].value == value for d in chosen if d in theirs)
-        cells = [Cell(f"{value:,} chosen on (published: {published})"), *[Cell()] * 2 * width]
-        for side in range(2):
-            values = (
-                sides[side].get(quantity, {}).get(dataset) for dataset, sides in chosen.items()
-            )
-            n = sum(number is not None and number.value == value for number in values)
-            cells[1 + side * width + place] = Cell(str(n), n, method=_GSSL)
-        rows.append(Row(tuple(cells), tuple(chosen), footer=True))
-    return rows
+def _choice_cells(point: pd.Series) -> list[Cell]:
+    """Return the settings of a grid point and its validation score."""
+    if pd.isna(point["validation"]):
+        return [Cell()] * len(point)
+    start, generated, threshold, score = point
+    word = "ones" if start else "all values"
+    return [
+        Cell(word, word, methods=(_GSSL,)),
+        *(count_cell(int(value), _GSSL) for value in (generated, threshold)),
+        value_cell(score, 3, _GSSL),
+    ]

@@ -3,20 +3,19 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import pandas as pd
-
 from mnlearn_studies.datasets.sample_names import parse_sample
-from mnlearn_studies.report.products import Labels, Material
+from mnlearn_studies.report.material import Column, Material
 from mnlearn_studies.report.statistics import UNITS
 from mnlearn_studies.report.tables.table import (
     Cell,
     Row,
     Table,
+    count_cell,
     label_cell,
     number_cell,
     value_cell,
 )
-from mnlearn_studies.study.published import Number, Place, Source, numbers
+from mnlearn_studies.study.published import Number, Place, Source
 
 # The published ends of the vertical axes, and the published features and minutes.
 AXES, TIMES = Place("lem", "2"), Place("lem", "2f")
@@ -40,68 +39,53 @@ _POINTS = (
 class TimeRow:
     """The times on one dataset.
 
-    Attributes
-    ----------
-    dataset, label : str
-        Name of the dataset and its name for readers.
-    features : Number
-        Number of atomic features in the paper.
-    n_vars : int or None
-        Number of our binary columns; None if the dataset is not scored.
-    published : mapping of str to Number
-        Published minutes by method of ours.
-    seconds : mapping of str to float
-        Our seconds by method, the mean over the samples that were timed.
+    features : of the paper. n_vars : our binary columns; None if the dataset is not scored.
+    published, seconds : the paper's minutes and our seconds by method of ours; ours are means over
+    the samples that were timed.
     """
 
     dataset: str
     label: str
     features: Number
     n_vars: int | None
-    published: Mapping[str, Number]
+    published: Column
     seconds: Mapping[str, float]
 
 
-def published_axes(published: pd.DataFrame) -> dict[str, tuple[Number, Number]]:
+def published_axes(material: Material) -> dict[str, tuple[Number, Number]]:
     """Return the ends of the paper's vertical axis by dataset."""
-    low, high = (
-        numbers(published.iloc[:0], published, AXES.source("", quantity))
-        for quantity in ("axis_low", "axis_high")
-    )
+    low, high = (material.numbers(AXES.source("", end)) for end in ("axis_low", "axis_high"))
     return {dataset: (low[dataset], high[dataset]) for dataset in low}
 
 
-def list_times(
-    scores: pd.DataFrame, published: pd.DataFrame, labels: Labels, size: int = TIMED_SIZE
-) -> list[TimeRow]:
+def list_times(material: Material, size: int = TIMED_SIZE) -> list[TimeRow]:
     """Return a row for each dataset of the published table of times."""
-
-    def printed(method: str, quantity: str) -> dict[str, Number]:
-        return numbers(scores, published, TIMES.source(method, quantity))
-
-    minutes = {method: printed(theirs, "minutes_learn") for method, (_, theirs) in TIMED.items()}
-    seconds = {method: _of_size(scores, "seconds_learn", size, [method]) for method in TIMED}
-    columns = _of_size(scores, "n_vars", size, scores["method"].unique())
+    minutes = {
+        method: material.numbers(TIMES.source(theirs, "minutes_learn"))
+        for method, (_, theirs) in TIMED.items()
+    }
+    seconds = {method: _of_size(material, "seconds_learn", size, [method]) for method in TIMED}
+    columns = _of_size(material, "n_vars", size, material.scores["method"].unique())
     return [
         TimeRow(
             dataset,
-            labels.get(dataset, dataset),
+            material.label(dataset),
             number,
             int(columns[dataset]) if dataset in columns else None,
             {method: of[dataset] for method, of in minutes.items() if dataset in of},
             {method: of[dataset] for method, of in seconds.items() if dataset in of},
         )
-        for dataset, number in printed("", "n_atomic_features").items()
+        for dataset, number in material.numbers(TIMES.source("", "n_atomic_features")).items()
     ]
 
 
 def _of_size(
-    scores: pd.DataFrame, quantity: str, size: int, methods: Iterable[str]
+    material: Material, quantity: str, size: int, methods: Iterable[str]
 ) -> dict[str, float]:
     """Return the mean of a quantity over the folds of one size that have it, by base."""
     found: dict[str, list[float]] = {}
     for method in methods:
-        for dataset, number in numbers(scores, scores.iloc[:0], Source(method, quantity)).items():
+        for dataset, number in material.ours(method, quantity).items():
             sample = parse_sample(dataset)
             if sample is not None and sample.size == size and sample.fold is not None:
                 found.setdefault(sample.base, []).append(number.value)
@@ -113,8 +97,14 @@ def tabulate_times(material: Material, size: int = TIMED_SIZE) -> Table:
 
     Datasets that we do not have are marked.
     """
-    rows = list_times(material.scores, material.published, material.labels, size)
+    rows = list_times(material, size)
     heads, n = [head for head, _ in TIMED.values()], len(TIMED)
+    missing = [row.label for row in rows if row.dataset in UNAVAILABLE]
+    named: dict[str, list[str]] = {}
+    for row in rows:
+        for number in row.published.values():
+            if number.note and number.value != LIMIT:
+                named.setdefault(number.note, []).append(row.label)
     return Table(
         columns=(
             *("dataset", "features_published", "columns"),
@@ -131,51 +121,38 @@ def tabulate_times(material: Material, size: int = TIMED_SIZE) -> Table:
             ),
             ("dataset", "published", "ours", *heads * 3),
         ),
-        alignment="l" + "r" * (2 + 3 * n),
         body=tuple(map(_time_row, rows)),
-        notes=(*_time_notes(rows),),
+        notes=(
+            f"The paper ended each learner after {LIMIT:,.0f} minutes; where it did, the ratio is "
+            "a lower bound. Our seconds are of the chosen model alone, on one thread.",
+            f"{', '.join(missing)}: the data are not public.",
+            *(f"{', '.join(dict.fromkeys(of))}: {note}." for note, of in named.items()),
+        ),
     )
 
 
 def _time_row(row: TimeRow) -> Row:
-    ours = "" if row.n_vars is None else f"{row.n_vars}"
-    cells = [
-        Cell(row.label, row.dataset),
-        number_cell(row.features, None),
-        Cell("not available" if row.dataset in UNAVAILABLE else ours, row.n_vars),
+    minutes = [number_cell(row.published.get(method), None) for method in TIMED]
+    minutes = [
+        Cell(f"{cell.text} (limit)", cell.value) if cell.value == LIMIT else cell
+        for cell in minutes
     ]
+    seconds, ratios = [], []
     for method in TIMED:
-        cell = number_cell(row.published.get(method), None)
-        if cell.value == LIMIT:
-            cell = Cell(f"{cell.text} (limit)", cell.value)
-        cells.append(cell)
-    for method in TIMED:
-        is_timed = method in row.seconds
-        cells.append(
-            value_cell(row.seconds[method], None, method) if is_timed else Cell(method=method)
-        )
-    for method in TIMED:
-        seconds = row.seconds.get(method, 0.0)
-        if method in row.published and seconds > 0:
-            cells.append(value_cell(60 * row.published[method].value / seconds, None, method))
-        else:
-            cells.append(Cell(method=method))
-    return Row(tuple(cells), (row.dataset,))
-
-
-def _time_notes(rows: list[TimeRow]) -> list[str]:
-    missing = [row.label for row in rows if row.dataset in UNAVAILABLE]
-    named: dict[str, list[str]] = {}
-    for row in rows:
-        for number in row.published.values():
-            if number.note and number.value != LIMIT:
-                named.setdefault(number.note, []).append(row.label)
-    return [
-        f"The paper ended each learner after {LIMIT:,.0f} minutes; where it did, the ratio is a "
-        "lower bound. Our seconds are of the chosen model alone, on one thread.",
-        f"{', '.join(missing)}: the data are not public.",
-        *(f"{', '.join(dict.fromkeys(of))}: {note}." for note, of in named.items()),
-    ]
+        ours, theirs = row.seconds.get(method), row.published.get(method)
+        seconds.append(Cell() if ours is None else value_cell(ours, None, method))
+        ratio = 60 * theirs.value / ours if theirs and ours else None
+        ratios.append(Cell() if ratio is None else value_cell(ratio, None, method))
+    columns = "" if row.n_vars is None else f"{row.n_vars}"
+    return Row(
+        (
+            Cell(row.label, row.dataset),
+            number_cell(row.features, None),
+            Cell("not available" if row.dataset in UNAVAILABLE else columns, row.n_vars),
+            *(*minutes, *seconds, *ratios),
+        ),
+        (row.dataset,),
+    )
 
 
 def tabulate_units(material: Material) -> Table:
@@ -187,15 +164,26 @@ def tabulate_units(material: Material) -> Table:
         if (sample := parse_sample(dataset)) is not None and sample.fold is None
     ]
     rows = []
-    for dataset, ends in published_axes(material.published).items():
-        values = [(method, value) for method, base, value in points if base == dataset]
-        rows.append(_unit_row(material, dataset, values, ends))
+    for dataset, ends in published_axes(material).items():
+        found = [(method, value) for method, base, value in points if base == dataset]
+        methods = tuple(dict.fromkeys(method for method, _ in found))
+        cells = [label_cell(material, dataset), *(number_cell(end, None) for end in ends)]
+        if found:
+            cells.append(count_cell(len(found), *methods))
+        else:
+            missing = "not available" if dataset in UNAVAILABLE else ""
+            cells += [Cell(missing), *[Cell()] * (2 * len(UNITS))]
+        for factor in UNITS.values() if found else ():
+            scaled = [factor * value for _, value in found]
+            inside = sum(ends[0].value <= value <= ends[1].value for value in scaled)
+            span = f"{min(scaled):.1f} to {max(scaled):.1f}"
+            cells += [Cell(span, span, methods=methods), count_cell(inside, *methods)]
+        rows.append(Row(tuple(cells), (dataset,)))
     heads = [head for unit in UNITS for head in (f"range, {unit}", f"inside, {unit}")]
     names = [name for unit in UNITS for name in (f"range_{unit}", f"inside_{unit}")]
     return Table(
         columns=("dataset", "axis_low", "axis_high", "points", *names),
         header=(("dataset", "axis from", "to", "points", *heads),),
-        alignment="l" + "r" * (3 + len(names)),
         body=tuple(rows),
         notes=(
             "A point is the mean test log-likelihood of one method at one size of the training "
@@ -203,28 +191,3 @@ def tabulate_units(material: Material) -> Table:
             "the published axis.",
         ),
     )
-
-
-def _unit_row(
-    material: Material,
-    dataset: str,
-    values: list[tuple[str, float]],
-    ends: tuple[Number, Number],
-) -> Row:
-    cells = [label_cell(material, dataset), *(number_cell(end, None) for end in ends)]
-    if not values:
-        missing = "not available" if dataset in UNAVAILABLE else ""
-        cells += [Cell(missing), *[Cell()] * (2 * len(UNITS))]
-        return Row(tuple(cells), (dataset,))
-    method, *others = dict.fromkeys(method for method, _ in values)
-    cells.append(Cell(str(len(values)), len(values), method=method, others=(*others,)))
-    low, high = (end.value for end in ends)
-    for factor in UNITS.values():
-        scaled = [factor * value for _, value in values]
-        inside = sum(low <= value <= high for value in scaled)
-        span = f"{min(scaled):.1f} to {max(scaled):.1f}"
-        cells += [
-            Cell(text, value, method=method, others=(*others,))
-            for text, value in ((span, span), (str(inside), inside))
-        ]
-    return Row(tuple(cells), (dataset,))

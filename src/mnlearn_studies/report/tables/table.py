@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn_studies.report.products import Material
+from mnlearn_studies.report.material import Material
 from mnlearn_studies.study.content import Product
 from mnlearn_studies.study.published import Number
 
@@ -31,39 +31,25 @@ class Cell:
         What a reader sees; empty for a missing value.
     value : float, int, str or None
         What the CSV file has.
-    bold : bool
-        Whether the text is bold.
-    stale : bool
-        Whether the number is marked as stale.
-    method : str
-        The method of the number, by which `mark_stale` finds it; empty for published numbers.
+    methods : tuple of str
+        Our methods that the number depends on, by which `mark_stale` finds it.
     stderr : float or None
         Standard error, in a column of its own in the CSV file.
-    others : tuple of str
-        Other methods that the number depends on, as a difference does.
     """
 
     text: str = ""
     value: float | int | str | None = None
     bold: bool = False
     stale: bool = False
-    method: str = ""
+    methods: tuple[str, ...] = ()
     stderr: float | None = None
-    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a table.
+    """One row of a table: a cell per column, and the datasets of the numbers.
 
-    Attributes
-    ----------
-    cells : tuple of Cell
-        One cell per column.
-    datasets : tuple of str
-        Datasets of the numbers.
-    footer : bool
-        Whether the row summarises others; the CSV file leaves it out.
+    footer : whether the row summarises others; the CSV file leaves it out.
     """
 
     cells: tuple[Cell, ...]
@@ -71,50 +57,48 @@ class Row:
     footer: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Table:
     """A table, independent of how it is rendered.
 
     Attributes
     ----------
+    name, caption : str
+        Name of its files without suffix, and the text above it.
     columns : tuple of str
         Names in the CSV file.
     header : tuple of tuple of str
         Rows of headings. In all but the last row, equal neighbours are one heading.
     alignment : str
-        `l` or `r` for each column.
+        `l` or `r` for each column; if empty, all but the first are on the right.
     body : tuple of Row
         The rows.
-    caption : str
-        Text above the table.
     notes : tuple of str
         Sentences below the table.
     with_stderr : tuple of str
         Columns whose standard errors have a column of their own in the CSV file.
-    name : str
-        Name of its files without suffix.
     """
 
     columns: tuple[str, ...]
     header: tuple[tuple[str, ...], ...]
-    alignment: str
     body: tuple[Row, ...]
-    caption: str = ""
+    alignment: str = ""
     notes: tuple[str, ...] = ()
     with_stderr: tuple[str, ...] = ()
+    caption: str = ""
     name: str = ""
+
+    @property
+    def sides(self) -> str:
+        """`l` or `r` for each column."""
+        return self.alignment or "l" + "r" * (len(self.columns) - 1)
 
 
 @dataclass(frozen=True)
 class Trace:
-    """The largest of a `quantity`, a column of the trace of a `method`, over some grid points.
+    """A number called `name`: the largest of a `quantity` over points of the trace of a `method`.
 
-    Attributes
-    ----------
-    name : str
-        Name of the number.
-    equal, at_least : mapping
-        The values, and the smallest values, that a point has to have, by parameter.
+    equal, at_least : the values, and the smallest values, that a point has to have, by parameter.
     """
 
     method: str
@@ -128,7 +112,7 @@ class Trace:
 class TableEntry(Product):
     """A table of a study, of a kind that derives from this class; see `tables.KINDS`.
 
-    traces : numbers that only the traces of tuning have, see `traces.trace_numbers`.
+    traces : numbers that only the traces of tuning have.
     """
 
     traces: tuple[Trace, ...] = ()
@@ -143,19 +127,25 @@ def label_cell(material: Material, dataset: str) -> Cell:
     return Cell(material.label(dataset), dataset)
 
 
-def number_cell(number: Number | None, decimals: int | None, method: str = "") -> Cell:
+def number_cell(number: Number | None, decimals: int | None, *methods: str) -> Cell:
     """Return the cell of a number; a published number keeps the digits of its paper."""
     if number is None:
-        return Cell(method=method)
+        return Cell(methods=methods)
     if number.printed is not None:
         return Cell(number.printed, number.value)
-    return value_cell(number.value, decimals, method)
+    return value_cell(number.value, decimals, *methods)
 
 
-def value_cell(value: float, decimals: int | None, method: str = "") -> Cell:
+def value_cell(value: float, decimals: int | None, *methods: str) -> Cell:
     """Return the cell of a value; without `decimals` it shows three significant digits."""
     text = significant(value) if decimals is None else f"{value:.{decimals}f}"
-    return Cell(text, int(value) if decimals == 0 and value == int(value) else value, method=method)
+    whole = decimals == 0 and value == int(value)
+    return Cell(text, int(value) if whole else value, methods=methods)
+
+
+def count_cell(count: int, *methods: str) -> Cell:
+    """Return the cell of a whole number."""
+    return Cell(f"{count:,}", int(count), methods=methods)
 
 
 def significant(value: float) -> str:
@@ -171,14 +161,15 @@ def significant(value: float) -> str:
 def mark_stale(table: Table, stale: AbstractSet[tuple[str, str]]) -> Table:
     """Return the table with a dagger on every number that depends on a stale (dataset, method)."""
     body = []
-    any_stale = False
     for row in table.body:
-        cells = []
-        for cell in row.cells:
-            used = product(row.datasets, (cell.method, *cell.others))
-            old = bool(cell.text) and not stale.isdisjoint(used)
-            any_stale |= old
-            cells.append(dataclasses.replace(cell, stale=old))
+        cells = (
+            dataclasses.replace(
+                cell,
+                stale=bool(cell.text) and not stale.isdisjoint(product(row.datasets, cell.methods)),
+            )
+            for cell in row.cells
+        )
         body.append(dataclasses.replace(row, cells=tuple(cells)))
-    notes = (*table.notes, STALE_NOTE) if any_stale else table.notes
+    is_marked = any(cell.stale for row in body for cell in row.cells)
+    notes = (*table.notes, STALE_NOTE) if is_marked else table.notes
     return dataclasses.replace(table, body=tuple(body), notes=notes)

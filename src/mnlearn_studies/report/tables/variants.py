@@ -1,34 +1,22 @@
-"""Tables of kinds `variants` and `variants_by_dataset`: feature conversions of a method."""
+"""Tables of the variants of a method, such as its feature conversions or limits of edges."""
 
-import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mnlearn_studies.report.by_variant import (
-    ByVariant,
-    best_variants,
-    chosen_variant,
-    complete_datasets,
-    numbers_by_variant,
-    variants_of,
-)
-from mnlearn_studies.report.products import Material
+from mnlearn_studies.report.material import Column, Columns, Material, best_variant
 from mnlearn_studies.report.tables.table import (
     Cell,
     Row,
     Table,
     TableEntry,
+    count_cell,
     label_cell,
     number_cell,
     value_cell,
 )
-from mnlearn_studies.study.published import Number
 from mnlearn_studies.study.reading import Decimals
-
-# Decimals of the quantities of a variant beside its scores.
-_OTHER_PLACES = {"n_features": 0, "mean_length": 2}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,21 +32,36 @@ class Variants(TableEntry):
 
     def tabulate(self, material: Material) -> Table:
         """Return the table."""
-        method = self.method
-        quantities = {"cmll": self.decimals, "pll": self.decimals, **_OTHER_PLACES}
-        scores = material.scores
-        variants = variants_of(scores, method, self.variants)
+        method, variants = self.method, material.variants(self.method, self.variants)
         data = {
-            quantity: numbers_by_variant(scores, method, quantity, variants)
-            for quantity in quantities
+            quantity: material.by_variant(method, quantity, variants)
+            for quantity in ("cmll", "pll", "n_features", "mean_length", "validation")
         }
-        validation = numbers_by_variant(scores, method, "validation", variants)
-        complete = complete_datasets(data["cmll"], material.datasets)
-        chosen = [chosen_variant(validation, dataset) for dataset in complete]
-        rows = [
-            _row(variant, data, quantities, complete, _count_cell(chosen.count(variant), method))
-            for variant in variants
-        ]
+        datasets = material.in_all(data["cmll"].values())
+        chosen = [best_variant(data["validation"], dataset) for dataset in datasets]
+
+        def mean(quantity: str, variant: str, decimals: int) -> Cell:
+            found = data[quantity][variant]
+            values = [found[d].value for d in datasets if d in found]
+            return value_cell(float(np.mean(values)), decimals, method) if values else Cell()
+
+        rows = []
+        for variant in variants:
+            cells = [Cell(variant, variant)]
+            for quantity in ("cmll", "pll"):
+                n_best = sum(variant in _best(data[quantity], d) for d in datasets)
+                cells.append(mean(quantity, variant, self.decimals))
+                cells.append(count_cell(n_best, method))
+            cells.append(count_cell(chosen.count(variant), method))
+            cells.append(mean("n_features", variant, 0))
+            cells.append(mean("mean_length", variant, 2))
+            rows.append(cells)
+        for column in (1, 2, 3, 4):
+            embolden(rows, column)
+        note = (
+            f"Means over {len(datasets)} datasets. A dataset on which several conversions tie "
+            "counts for each of them; chosen: by validation score."
+        )
         heads = ("conversion", "mean", "best on", "mean", "best on", "chosen on")
         return Table(
             columns=(
@@ -69,46 +72,24 @@ class Variants(TableEntry):
                 ("", "CMLL", "CMLL", "PLL", "PLL", "", "features", "features"),
                 (*heads, "mean number", "mean length"),
             ),
-            alignment="l" + "r" * 7,
-            body=tuple(_embolden(rows, (1, 2, 3, 4))),
-            notes=(
-                f"Means over {len(complete)} datasets. A dataset on which several conversions tie "
-                "counts for each of them; chosen: by validation score.",
-            )
-            if complete
-            else (),
+            body=tuple(Row(tuple(cells), tuple(datasets)) for cells in rows),
+            notes=(note,) if datasets else (),
         )
 
 
-def _row(
-    variant: str,
-    data: Mapping[str, ByVariant],
-    places: Mapping[str, int],
-    datasets: Sequence[str],
-    chosen: Cell,
-) -> Row:
-    """Return the row of a variant.
+def _best(found: Columns, dataset: str) -> set[str]:
+    """Return the variants with the highest number on a dataset; several if they tie."""
+    values = {v: column[dataset].value for v, column in found.items() if dataset in column}
+    return {v for v, value in values.items() if value == max(values.values())}
 
-    data : by quantity. places : decimals of each quantity. datasets : those of all means. chosen :
-    on how many of them validation chose the variant.
-    """
-    method = chosen.method
-    means = {
-        quantity: _mean_cell([data[quantity][variant].get(d) for d in datasets], decimals, method)
-        for quantity, decimals in places.items()
-    }
-    best = {
-        quantity: _count_cell(
-            sum(variant in best_variants(data[quantity], d) for d in datasets), method
-        )
-        for quantity in ("cmll", "pll")
-    }
-    cells = (
-        Cell(variant, variant),
-        *(means["cmll"], best["cmll"], means["pll"], best["pll"], chosen),
-        *(means["n_features"], means["mean_length"]),
-    )
-    return Row(cells, tuple(datasets))
+
+def embolden(rows: list[list[Cell]], column: int) -> None:
+    """Make the highest numbers of a column bold, as the column shows them, unless it has one."""
+    shown = [float(cells[column].text) for cells in rows if cells[column].text]
+    for cells in rows:
+        text = cells[column].text
+        if len(shown) > 1 and text and float(text) == max(shown):
+            cells[column] = replace(cells[column], bold=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,58 +100,81 @@ class VariantsByDataset(Variants):
 
     def tabulate(self, material: Material) -> Table:
         """Return the table."""
-        method = self.method
-        variants = variants_of(material.scores, method, self.variants)
-        by_variant = numbers_by_variant(material.scores, method, self.quantity, variants)
-        validation = numbers_by_variant(material.scores, method, "validation", variants)
+        method, variants = self.method, material.variants(self.method, self.variants)
+        found = material.by_variant(method, self.quantity, variants)
+        validation = material.by_variant(method, "validation", variants)
         rows = []
-        for dataset in material.datasets:
-            if not any(dataset in found for found in by_variant.values()):
-                continue
-            chosen = chosen_variant(validation, dataset)
+        for dataset in material.in_any(found.values()):
+            chosen = best_variant(validation, dataset)
+            numbers = [number_cell(found[v].get(dataset), self.decimals, method) for v in variants]
+            best = max(float(cell.text) for cell in numbers if cell.text)
             cells = [
-                number_cell(found.get(dataset), self.decimals, method)
-                for found in by_variant.values()
+                replace(cell, text=cell.text + "*" * (v == chosen), bold=float(cell.text) == best)
+                if cell.text
+                else cell
+                for v, cell in zip(variants, numbers, strict=True)
             ]
-            shown = [float(cell.text) for cell in cells if cell.text]
-            cells = [
-                dataclasses.replace(
-                    cell,
-                    text=cell.text + ("*" if variant == chosen and cell.text else ""),
-                    bold=bool(cell.text) and float(cell.text) == max(shown),
-                )
-                for variant, cell in zip(by_variant, cells, strict=True)
-            ]
-            row = (label_cell(material, dataset), *cells, Cell(chosen, chosen, method=method))
-            rows.append(Row(row, (dataset,)))
+            last = Cell(chosen, chosen, methods=(method,))
+            rows.append(Row((label_cell(material, dataset), *cells, last), (dataset,)))
+        note = "Bold: the best on test data; *: the one chosen on validation data."
         return Table(
-            columns=("dataset", *by_variant, "chosen"),
-            header=(("dataset", *by_variant, "chosen"),),
-            alignment="l" + "r" * len(by_variant) + "l",
+            columns=("dataset", *variants, "chosen"),
+            header=(("dataset", *variants, "chosen"),),
+            alignment="l" + "r" * len(variants) + "l",
             body=tuple(rows),
-            notes=("Bold: the best on test data; *: the one chosen on validation data.",)
-            if rows
-            else (),
+            notes=(note,) if rows else (),
         )
 
 
-def _mean_cell(found: list[Number | None], decimals: int, method: str) -> Cell:
-    values = [number.value for number in found if number is not None]
-    if not values:
-        return Cell(method=method)
-    return value_cell(float(np.mean(values)), decimals, method)
+@dataclass(frozen=True, kw_only=True)
+class EdgeLimits(TableEntry):
+    """The score of a circuit at the largest limit of edges, and the loss at every smaller limit.
 
+    The last column has the limit of the model that validation chose.
 
-def _count_cell(count: int, method: str) -> Cell:
-    return Cell(str(count), count, method=method)
+    method : the method, with a variant for each limit. quantity : which score.
+    """
 
+    method: str
+    limits: tuple[int, ...]
+    quantity: str = "ll"
+    decimals: Decimals = 3
 
-def _embolden(rows: list[Row], columns: Iterable[int]) -> list[Row]:
-    """Return the rows with the highest number of each column bold, as the column shows it."""
-    cells = [list(row.cells) for row in rows]
-    for column in columns:
-        shown = [float(c[column].text) for c in cells if c[column].text]
-        for row in cells:
-            if len(shown) > 1 and row[column].text and float(row[column].text) == max(shown):
-                row[column] = dataclasses.replace(row[column], bold=True)
-    return [dataclasses.replace(row, cells=tuple(c)) for row, c in zip(rows, cells, strict=True)]
+    def tabulate(self, material: Material) -> Table:
+        """Return the table."""
+        method, (largest, *smaller) = self.method, sorted(self.limits, reverse=True)
+        found = material.by_variant(method, self.quantity, map(str, (largest, *smaller)))
+        best, *others = found.values()
+        chosen = material.ours(method, "chosen_max_edges")
+        rows = []
+        for d in material.in_any(found.values()):
+            score = number_cell(best.get(d), self.decimals, method)
+            losses = [
+                value_cell(best[d].value - other[d].value, self.decimals, method)
+                if d in best and d in other
+                else Cell()
+                for other in others
+            ]
+            edges = count_cell(int(chosen[d].value), method) if d in chosen else Cell()
+            rows.append(Row((label_cell(material, d), score, *losses, edges), (d,)))
+        return Table(
+            columns=("dataset", str(largest), *(f"loss_{n}" for n in smaller), "chosen"),
+            header=(
+                ("", "score at", *["loss at"] * len(smaller), "limit"),
+                ("dataset", *(f"{n:,}" for n in (largest, *smaller)), "chosen"),
+            ),
+            body=(*rows, *self._means(found.values(), material.in_all(found.values()))),
+        )
+
+    def _means(self, found: Iterable[Column], datasets: list[str]) -> Iterable[Row]:
+        """Yield the mean losses over the datasets that have all limits, in nats and per cent."""
+        if not datasets:
+            return
+        best, *others = (np.array([of[d].value for d in datasets]) for of in found)
+        losses = [best - other for other in others]
+        shares = [100 * loss / np.abs(best) for loss in losses]
+        nats = [value_cell(float(x.mean()), self.decimals, self.method) for x in (best, *losses)]
+        per_cent = [value_cell(float(x.mean()), 2, self.method) for x in shares]
+        heads = Cell(f"mean of {len(datasets)}"), Cell("mean, % of the score")
+        for cells in ((heads[0], *nats, Cell()), (heads[1], Cell(), *per_cent, Cell())):
+            yield Row(cells, tuple(datasets), footer=True)

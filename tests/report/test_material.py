@@ -1,0 +1,29 @@
+"""What the products of a study are made from."""
+
+import numpy as np
+import pytest
+
+from mnlearn.runtime.errors import InputError
+from mnlearn_studies.datasets.embedded import build_true_network
+from mnlearn_studies.report import material
+from mnlearn_studies.study.definition import Study
+
+SCORES = (
+    "study,dataset,method,variant,quantity,value,stderr\ns,grid,a,,ll,-1.0,\nt,grid,a,,ll,-2.0,\n"
+)
+
+
+@pytest.mark.parametrize("seed", [None, 7])
+def test_the_true_networks_are_of_the_seed_of_the_run(monkeypatch, tmp_path, seed):
+    study = Study("s", {"datasets": ["grid", "nltcs"]})
+    monkeypatch.setattr(material, "find_study", lambda name: study)
+    monkeypatch.setattr(material, "results_folder", lambda: tmp_path)
+    with pytest.raises(InputError, match=r"scores\.csv: no such file; run the study first"):
+        material.load_material("s", seed=seed)
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "scores.csv").write_text(SCORES)
+    found = material.load_material("s", seed=seed)
+    assert found.ours("a", "ll")["grid"].value == -1.0
+    (truth,) = found.truths.values()
+    expected = build_true_network("grid", 20 if seed is None else seed)
+    np.testing.assert_array_equal(truth.weight, expected.weight)
