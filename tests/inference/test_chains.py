@@ -8,9 +8,10 @@ from made_networks import drawn_network
 from made_state_networks import table_network
 from mnlearn.inference.chains import estimate
 from mnlearn.inference.convergence import SPREAD
+from mnlearn.inference.factor_graphs import first_share, graph_of
 from mnlearn.inference.settings import inference_of
 from mnlearn.inference.tables.factors import factors_of, factors_of_tables
-from mnlearn.inference.tempering import first_share, graph_of, respaced, sample_tempered
+from mnlearn.inference.tempering import respaced, sample_tempered
 from mnlearn.inference.terms import terms_of
 from mnlearn.inference.weighting import is_directed, weigh_likelihood
 from mnlearn.kernels.sampling.replicas import interaction_ranges
@@ -107,13 +108,15 @@ def test_two_modes_do_not_fool_the_chains(seed):
 
 
 def test_chains_that_stay_in_one_mode_are_marked():
-    """Of terms there are no temperatures: chains that begin in both modes disagree."""
-    pairs = [[(u, 1), (v, 1)] for v in range(12) for u in range(v)]
-    pairs += [[(u, 0), (v, 0)] for v in range(12) for u in range(v)]
-    network = markov_network(12, features_of(pairs), np.full(len(pairs), 3.0))
+    """MC-SAT has no temperatures: chains that begin in both modes disagree."""
+    pairs = [[(u, x), (v, x)] for v in range(12) for u in range(v) for x in (0, 1)]
+    terms = terms_of(markov_network(12, features_of(pairs), np.full(len(pairs), 3.0)))
     values = np.full((1, 12), NOTHING, np.uint8)
-    found = estimate(terms_of(network), values, inference_of("gibbs", samples=100), seed=3, work=1)
-    assert not found.converged.any()
+    how = inference_of("mcsat", samples=100, burn_in=10)
+    assert not estimate(terms, values, how, seed=3, work=1).converged.any()
+    found = estimate(terms, values, inference_of("gibbs", samples=400), seed=3)
+    assert found.converged.all()
+    assert off_by(found, np.full(24, 0.5)) < SPREAD
 
 
 def test_too_little_work_is_marked():
@@ -160,11 +163,31 @@ def test_interactions_by_their_definition():
 
 def test_weak_networks_need_no_temperatures():
     weak, strong = ferromagnet(6, 0.1, 0.0), ferromagnet(6, 2.0, 0.0)
-    assert first_share(weak, weak.log_table) == 1.0
-    assert first_share(strong, strong.log_table) < 0.2
+    assert first_share(weak, graph_of(weak)) == 1.0
+    assert first_share(strong, graph_of(strong)) < 0.2
 
 
 def test_rungs_are_moved_to_where_exchanges_are_refused():
     share = np.array([0.0, 0.5, 1.0])
     moved = respaced(share, np.array([0.0, 0.9]))
     np.testing.assert_allclose(moved, [0.0, 0.75, 1.0], atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_terms_of_several_states_at_several_temperatures(seed):
+    """Features of tables: literals on columns and on sets of states, weights of minus infinity."""
+    network, joint = table_network(np.random.default_rng(seed), [2, 3, 1, 4, 2])
+    terms, arity = terms_of(network), network.schema.arity
+    values = random_evidence(seed, factors_of(network), 0.3)
+    log_p = agreeing(np.log(np.maximum(joint, 1e-300)).reshape(arity), values)
+    found = estimate(terms, values[None], inference_of("gibbs", samples=400), seed=seed)
+    if log_p.max() > -100.0:
+        assert off_by(found, marginals(log_p)) < SPREAD
+
+
+def test_interactions_of_terms_are_those_of_their_tables():
+    """Each conjunction is a table of its own, so that the sums of their ranges are bounds."""
+    network = drawn_network(7, 12, 3, 2)
+    terms, factors = terms_of(network), factors_of(network)
+    by_terms = first_share(terms, graph_of(terms))
+    assert 0.0 < by_terms <= first_share(factors, graph_of(factors))

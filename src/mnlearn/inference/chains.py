@@ -16,6 +16,7 @@ from mnlearn.inference.convergence import (
     bounded_error,
     diagnose,
 )
+from mnlearn.inference.factor_graphs import has_graph
 from mnlearn.inference.marginals import sample_by_gibbs
 from mnlearn.inference.mcsat import sample_by_slices
 from mnlearn.inference.sampling import rows_of_states
@@ -43,8 +44,8 @@ def estimate(
     """Return the marginals of all variables given each row of evidence, with their errors.
 
     A Bayesian network is sampled by likelihood weighting, and rows in which that has not converged
-    by `tempering.sample_tempered`, as other tables are. Terms are sampled by several chains without
-    temperatures.
+    by `tempering.sample_tempered`, as Markov networks are. Dependency networks, and all terms by
+    MC-SAT, are sampled by several chains without temperatures.
 
     Parameters
     ----------
@@ -64,9 +65,10 @@ def estimate(
         Draws of a variable in each row at most, but for the last round.
     """
     how: Any = {"seed": seed, "threads": threads}
-    if isinstance(form, Terms):
+    tempered = inference.method == "gibbs" and has_graph(form)
+    if isinstance(form, Terms) and not tempered:
         return _sample_terms(form, values, inference, work=work, **how)
-    if not is_directed(form):
+    if isinstance(form, Terms) or not is_directed(form):
         return sample_tempered(form, values, inference.samples, work=work, **how)
     found = weigh_likelihood(form, values, inference.samples, **how)
     left = np.flatnonzero(~found.converged.all(axis=1))

@@ -1,18 +1,16 @@
 """Marginals of factor graphs by several chains at several temperatures, with their errors."""
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from mnlearn.inference.convergence import MOST_R_HAT, N_CHAINS, Estimates, bounded_error, diagnose
-from mnlearn.inference.tables.factors import Factors
+from mnlearn.inference.factor_graphs import Form, first_share, graph_of, is_impossible
 from mnlearn.kernels.arithmetic.splitmix import chain_seed
 from mnlearn.kernels.sampling.replicas import (
     FactorGraph,
     Ladder,
     climb,
     draw_uniform_states,
-    interaction_ranges,
     place_replicas,
 )
 from mnlearn.runtime.threads import map_ranges
@@ -20,9 +18,6 @@ from mnlearn.variables.schema import NO_STATE
 
 # Probabilities, errors, and which have converged.
 _Found = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]
-# A cell of probability 0 is so far below the largest cell of its table, in nats. Replicas at high
-# temperatures cross it, and the last rung hardly ever draws it.
-_BARRIER = 50.0
 # Sweeps of the rounds in which the rungs are moved.
 _TUNING = (20, 40, 80, 160)
 _FIRST_RUNGS, _MOST_RUNGS = 24, 64
@@ -31,78 +26,12 @@ _FIRST_RUNGS, _MOST_RUNGS = 24, 64
 _REFUSED = 0.5
 # Each chain brings so many states from the first rung to the last, or it has not converged.
 _LEAST_TRIPS = 10
-# The first rung has at most this norm of influences; below 1 a chain mixes fast.
-_NORM = 0.8
 # Draws of a variable in one row of evidence at most, by all replicas.
 WORK = 1 << 28
 
 
-def graph_of(factors: Factors) -> FactorGraph:
-    """Return factors in the form in which kernels sample them."""
-    arity, start, scope = factors.arity, factors.start, factors.scope
-    stride = np.ones(len(scope), np.int64)
-    table, offset = factors.log_table.copy(), factors.offset
-    for f in range(len(factors)):
-        if start[f] < start[f + 1]:
-            later = arity[scope[start[f] + 1 : start[f + 1]]][::-1]
-            stride[start[f] : start[f + 1]] = np.cumprod([1, *later])[::-1]
-        own = table[offset[f] : offset[f + 1]]
-        most = own.max(initial=-np.inf)
-        own[np.isneginf(own)] = most - _BARRIER if np.isfinite(most) else -_BARRIER
-    order = np.argsort(scope, kind="stable")
-    return FactorGraph(
-        arity,
-        np.concatenate([[0], np.cumsum(arity)]),
-        offset[:-1],
-        table,
-        np.searchsorted(scope[order], np.arange(len(arity) + 1)),
-        np.repeat(np.arange(len(factors)), np.diff(start))[order],
-        stride[order],
-    )
-
-
-def first_share(factors: Factors, table: NDArray[np.float64]) -> float:
-    """Return the largest share of the log-potential at which single-variable chains mix fast.
-
-    Notes
-    -----
-    The distribution of a variable given all others changes by at most tanh(r / 4) in total
-    variation when another one changes, where r is the largest interaction of their states in the
-    tables. If the norm of the matrix of these numbers is below 1, Gibbs sampling needs a number of
-    sweeps that grows with the logarithm of the number of variables.
-
-    References
-    ----------
-    Hayes, "A simple condition implying rapid mixing of single-site dynamics on spin systems",
-    FOCS 2006.
-    """
-    first, second, largest = interaction_ranges(
-        factors.arity, factors.start, factors.scope.astype(np.int64), factors.offset, table
-    )
-    n = len(factors.arity)
-    pairs = scipy.sparse.coo_matrix((largest, (first, second)), (n, n)).tocsr()
-    pairs = pairs + pairs.T
-
-    def norm(share: float) -> float:
-        influence = pairs.copy()
-        influence.data = np.tanh(share * influence.data / 4.0)
-        x = np.full(n, n**-0.5)
-        for _ in range(50):
-            y = influence @ x
-            x = y / max(float(np.linalg.norm(y)), 1e-300)
-        return float(np.linalg.norm(influence @ x))
-
-    if norm(1.0) <= _NORM:
-        return 1.0
-    low, high = 0.0, 1.0
-    for _ in range(12):
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if norm(middle) <= _NORM else (low, middle)
-    return low
-
-
 def sample_tempered(
-    factors: Factors,
+    form: Form,
     values: NDArray[np.uint8],
     samples: int,
     *,
@@ -119,8 +48,8 @@ def sample_tempered(
 
     Parameters
     ----------
-    factors : Factors
-        The model.
+    form : Factors or Terms
+        The model; see `factor_graphs.has_graph`.
     values : ndarray of uint8, shape (n_rows, n_vars)
         Numbers of states, NO_STATE where a variable is not known.
     samples : int
@@ -138,17 +67,17 @@ def sample_tempered(
     each chain has brought states from the first rung to the last, and the chains do not end at
     states of probability 0.
     """
-    graph = graph_of(factors)
-    hottest = first_share(factors, graph.table)
+    graph = graph_of(form)
+    hottest = first_share(form, graph)
     distinct, row_of = np.unique(values, axis=0, return_inverse=True)
     found = []
     for row in distinct:
         chains = _Row(graph, row, hottest, seed, threads)
-        estimates, last = chains.run(samples, work)
-        impossible = np.isneginf(factors.log_table[last]).any()
-        found.append((*estimates[:2], estimates[2] & ~impossible))
+        p, error, converged = chains.run(samples, work)
+        stuck = any(is_impossible(form, ladder) for ladder in chains.ladders)
+        found.append((p, error, converged & ~stuck))
     stacked = Estimates(*(np.stack(own) for own in zip(*found, strict=True)))
-    return stacked.given(distinct, factors.arity)[row_of.ravel()]
+    return stacked.given(distinct, graph.arity)[row_of.ravel()]
 
 
 class _Row:
@@ -174,11 +103,8 @@ class _Row:
             self.ladders.append(_ladder(graph, share, states))
         self.trips = np.zeros(N_CHAINS, np.int64)
 
-    def run(self, samples: int, work: int) -> tuple[_Found, NDArray[np.int64]]:
-        """Return probabilities and errors of all states, which of them have converged, and cells.
-
-        The cells are those of the last states of all chains.
-        """
+    def run(self, samples: int, work: int) -> _Found:
+        """Return probabilities and errors of all states, and which have converged."""
         self._tune()
         n_batches, length, spent = max(samples // 2, 16), 1, 0
         while True:
@@ -186,7 +112,7 @@ class _Row:
             spent += N_CHAINS * n_batches * length * len(self.free) * len(self.ladders[0].at)
             found = self._judge(draws, samples)
             if found[2].all() or spent >= work:
-                return found, np.stack([ladder.cell[ladder.at[-1]] for ladder in self.ladders])
+                return found
             length *= 2
 
     def _climb(self, n_batches: int, length: int) -> NDArray[np.float32]:
@@ -238,6 +164,7 @@ def _ladder(graph: FactorGraph, share: NDArray[np.float64], states: NDArray[np.u
         np.arange(n),
         states,
         np.empty((n, len(graph.offset)), np.int64),
+        np.empty((n, len(graph.clauses.weight)), np.int64),
         np.empty(n),
         np.zeros(n, bool),
         np.zeros(n - 1),

@@ -11,17 +11,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.splitmix import advance, uniform
-from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.jit import copy_into, inlined, kernel
 from mnlearn.kernels.sampling.chains import store_means
 
 
+class Clauses(NamedTuple):
+    """Conjunctions with weights, and where each variable stands in them.
+
+    weight : float64, (n_clauses,), finite. var_start : int64, (n_vars + 1,), clause : int64,
+        mask : uint64. Variable v is in clause[var_start[v]:var_start[v + 1]], each of them once; a
+        bit of the mask is set for each state that the clause allows.
+    """
+
+    weight: NDArray[np.float64]
+    var_start: NDArray[np.int64]
+    clause: NDArray[np.int64]
+    mask: NDArray[np.uint64]
+
+
 class FactorGraph(NamedTuple):
-    """Tables, and where each variable stands in them.
+    """Tables and clauses, and where each variable stands in them.
 
     arity : int64, (n_vars,). state_start : int64, (n_vars + 1,), places of the states of variables.
     offset : int64, (n_factors,), and table : float64, finite. Factor f begins at offset[f].
     var_start : int64, (n_vars + 1,), factor, stride : int64. Variable v is in the factors
         factor[var_start[v]:var_start[v + 1]]; there its next state is `stride` cells further.
+    clauses : Clauses, whose variables have at most 64 states.
     """
 
     arity: NDArray[np.int64]
@@ -31,6 +46,7 @@ class FactorGraph(NamedTuple):
     var_start: NDArray[np.int64]
     factor: NDArray[np.int64]
     stride: NDArray[np.int64]
+    clauses: Clauses
 
 
 class Ladder(NamedTuple):
@@ -38,6 +54,7 @@ class Ladder(NamedTuple):
 
     share : float64, (n_rungs,), ascending. at : int64, (n_rungs,), the slot on each rung.
     state : uint8, (n_rungs, n_vars). cell : int64, (n_rungs, n_factors), the cell of each table.
+    violated : int64, (n_rungs, n_clauses), in how many variables each clause does not hold.
     potential : float64, (n_rungs,), the log-potential of each slot.
     from_top : bool, (n_rungs,), whether a slot was on rung 0 after it was last on the last rung.
     refused : float64, (n_rungs - 1,), the summed probabilities that pairs did not exchange.
@@ -47,6 +64,7 @@ class Ladder(NamedTuple):
     at: NDArray[np.int64]
     state: NDArray[np.uint8]
     cell: NDArray[np.int64]
+    violated: NDArray[np.int64]
     potential: NDArray[np.float64]
     from_top: NDArray[np.bool_]
     refused: NDArray[np.float64]
@@ -54,17 +72,47 @@ class Ladder(NamedTuple):
 
 @kernel
 def place_replicas(graph, ladder):
-    """Fill in the cells and the log-potentials of the states of a ladder."""
+    """Fill in the cells, the clauses and the log-potentials of the states of a ladder."""
+    clauses, nothing = graph.clauses, np.uint64(0)
     for k in range(len(ladder.at)):
-        cell, x = ladder.cell[k], ladder.state[k]
-        for f in range(len(graph.offset)):
-            cell[f] = graph.offset[f]
+        cell, violated, x = ladder.cell[k], ladder.violated[k], ladder.state[k]
+        violated[:] = 0
+        copy_into(cell, graph.offset)
         for v in range(len(graph.arity)):
             for j in range(graph.var_start[v], graph.var_start[v + 1]):
                 cell[graph.factor[j]] += graph.stride[j] * np.int64(x[v])
+            for j in range(clauses.var_start[v], clauses.var_start[v + 1]):
+                violated[clauses.clause[j]] += _has(clauses.mask[j], x[v]) == nothing
         ladder.potential[k] = 0.0
-        for f in range(len(graph.offset)):
+        for f in range(len(cell)):
             ladder.potential[k] += graph.table[cell[f]]
+        for t in range(len(violated)):
+            ladder.potential[k] += clauses.weight[t] * (violated[t] == 0)
+
+
+@inlined
+def _has(mask, state):
+    """Return 1 if a mask has the bit of a state, else 0; uint64."""
+    return mask >> np.uint64(state) & np.uint64(1)
+
+
+@kernel
+def _add_clauses(v, before, clauses, violated, score):
+    """Add the weights of the clauses in which only variable v may be violated to its scores."""
+    for j in range(clauses.var_start[v], clauses.var_start[v + 1]):
+        t, mask = clauses.clause[j], clauses.mask[j]
+        if violated[t] + np.int64(_has(mask, before)) == 1:
+            for a in range(len(score)):
+                if _has(mask, a) == np.uint64(1):
+                    score[a] += clauses.weight[t]
+
+
+@kernel
+def _move_clauses(v, before, after, clauses, violated):
+    """Bring `violated` up to date after a change of variable v."""
+    for j in range(clauses.var_start[v], clauses.var_start[v + 1]):
+        mask = clauses.mask[j]
+        violated[clauses.clause[j]] += np.int64(_has(mask, before)) - np.int64(_has(mask, after))
 
 
 @kernel
@@ -99,15 +147,15 @@ def draw_scored(score, share, u, p):
 
 
 @kernel
-def sweep_variables(graph, free, share, x, cell, stream, score, p):
+def sweep_variables(graph, free, share, x, cell, violated, stream, score, p):
     """Draw each free variable given all others; return the stream and the rise of the potential.
 
-    x : uint8, (n_vars,), and cell : int64, (n_factors,), overwritten. score : float64, scratch of
-    as many places as a variable has states. p : float64, (n_states,), written: the distributions
+    x, cell, violated : rows of `Ladder`, overwritten. score : float64, scratch of as many places as
+    a variable has states. p : float64, (n_states,), written: the distributions
     from which the variables were drawn.
     """
     arity, table, var_start = graph.arity, graph.table, graph.var_start
-    factor, stride, rise = graph.factor, graph.stride, 0.0
+    factor, stride, rise, n_clauses = graph.factor, graph.stride, 0.0, len(violated)
     for v in free:
         k, before, first = arity[v], np.int64(x[v]), graph.state_start[v]
         score[:k] = 0.0
@@ -115,6 +163,8 @@ def sweep_variables(graph, free, share, x, cell, stream, score, p):
             begin = cell[factor[j]] - stride[j] * before
             for a in range(k):
                 score[a] += table[begin + stride[j] * a]
+        if n_clauses:
+            _add_clauses(v, before, graph.clauses, violated, score[:k])
         stream = advance(stream)
         if k == 2:
             one = 1.0 / (1.0 + np.exp(share * (score[0] - score[1])))
@@ -127,6 +177,8 @@ def sweep_variables(graph, free, share, x, cell, stream, score, p):
             x[v] = after
             for j in range(var_start[v], var_start[v + 1]):
                 cell[factor[j]] += stride[j] * (after - before)
+            if n_clauses:
+                _move_clauses(v, before, after, graph.clauses, violated)
     return stream, rise
 
 
@@ -160,9 +212,8 @@ def climb(graph, free, ladder, stream, n_sweeps, out):
         for _ in range(n_sweeps):
             for r in range(n_rungs):
                 k = ladder.at[r]
-                stream, rise = sweep_variables(
-                    graph, free, ladder.share[r], ladder.state[k], ladder.cell[k], stream, score, p
-                )
+                own = (ladder.state[k], ladder.cell[k], ladder.violated[k])
+                stream, rise = sweep_variables(graph, free, ladder.share[r], *own, stream, score, p)
                 ladder.potential[k] += rise
             total += p
             stream = exchange_rungs(ladder, sweep % 2, stream)
