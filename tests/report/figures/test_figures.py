@@ -14,8 +14,8 @@ from mnlearn.runtime.errors import InputError
 from mnlearn_studies.report import figures
 from mnlearn_studies.report.figures import draw, write_figures
 from mnlearn_studies.report.figures.canvas import NOTHING
-from mnlearn_studies.report.figures.of_dn2mn import PANELS, VARIANTS
-from mnlearn_studies.report.figures.of_gssl import find_runs
+from mnlearn_studies.report.figures.differences import PANELS, VARIANTS
+from mnlearn_studies.report.figures.of_studies import find_runs
 
 
 def test_every_kind_is_tried_here():
@@ -97,7 +97,7 @@ def conversions(losses, n_vars, base=-40.0):
 
 
 def test_conversion_loss_draws_the_losses_over_the_largest_of_each_cluster(structures):
-    a, b, c = (variant.name for variant in VARIANTS[:3])
+    a, b, c = list(VARIANTS)[:3]
     losses = {
         "d0": {a: 0.0132, b: 0.0042, c: -0.0025},
         "d1": {a: 0.0052, b: 0.0171, c: -0.0001},

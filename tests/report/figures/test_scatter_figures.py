@@ -9,7 +9,7 @@ from matplotlib.text import Text
 
 from made_figures import BY_KIND, DATASETS, material, scores
 from mnlearn_studies.report.figures import draw
-from mnlearn_studies.report.figures.pareto import _beaten
+from mnlearn_studies.report.figures.against_time import _beaten
 
 
 def test_scatter_labels_keep_apart_and_inside(structures):

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 from mnlearn.drawing.style import render, style
 from mnlearn.runtime.files import write_bytes
+from mnlearn_studies.report.figures.against_time import Growth, Pareto, draw_accuracy_time
 from mnlearn_studies.report.figures.canvas import FigureEntry
-from mnlearn_studies.report.figures.differences import Differences
-from mnlearn_studies.report.figures.growth import Growth
-from mnlearn_studies.report.figures.of_dn2mn import draw_conversion_loss
-from mnlearn_studies.report.figures.of_dtsl import draw_accuracy_time, draw_conversions
-from mnlearn_studies.report.figures.of_frontier import draw_distances
-from mnlearn_studies.report.figures.of_gssl import draw_critical_difference
+from mnlearn_studies.report.figures.differences import Differences, draw_conversion_loss
 from mnlearn_studies.report.figures.of_lem import draw_learning_curves
-from mnlearn_studies.report.figures.pareto import Pareto
+from mnlearn_studies.report.figures.of_studies import (
+    draw_conversions,
+    draw_critical_difference,
+    draw_distances,
+)
 from mnlearn_studies.report.figures.query_curves import QueryCurves
 from mnlearn_studies.report.figures.reproduction import Reproduction
 from mnlearn_studies.report.figures.scatter import Scatter

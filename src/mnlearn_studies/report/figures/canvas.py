@@ -1,10 +1,10 @@
-"""What all figures share: scores and structures, colours, sizes, axes."""
+"""What all figures share: colours, sizes, axes, legends."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from mnlearn.drawing.style import CYCLE, DPI, GREY, MARKERS
 from mnlearn_studies.report.material import Material
 from mnlearn_studies.study.content import Product
-from mnlearn_studies.study.published import NamedSource
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 # Widths in inches: one column, and the page of a two-column paper.
 WIDTHS = {"column": 3.4, "page": 7.0}
@@ -33,59 +33,93 @@ class FigureEntry(Product):
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
-class Series:
-    """A series of scores against seconds."""
-
-    head: str
-    score: NamedSource
-    seconds: NamedSource
-
-
 def look_of(number: int) -> tuple[str, str]:
     """Return the colour and the marker of a series by its number; they repeat after eight."""
     return CYCLE[number % len(CYCLE)], MARKERS[number % len(MARKERS)]
 
 
-def new_figure(width: Width, height: float) -> tuple[Figure, Axes]:
-    """Return an empty figure and its axes; the height is in inches."""
+def sheet(width: Width, height: float) -> Figure:
+    """Return an empty figure; the height is in inches."""
     from matplotlib.figure import Figure
 
-    figure = Figure((WIDTHS[width], height), dpi=DPI, layout="constrained")
+    return Figure((WIDTHS[width], height), dpi=DPI, layout="constrained")
+
+
+def new_figure(width: Width, height: float) -> tuple[Figure, Axes]:
+    """Return an empty figure and its axes."""
+    figure = sheet(width, height)
     return figure, figure.add_subplot()
 
 
-def empty(why: str = NOTHING, width: Width = "column") -> Figure:
-    """Return a figure that says why it shows nothing, so that a report is always complete."""
+def empty(width: Width = "column") -> Figure:
+    """Return a figure that says that there is nothing yet, so that a report is always complete."""
     figure, ax = new_figure(width, 1.2)
     ax.set_axis_off()
-    ax.text(0.5, 0.5, why, ha="center", va="center", color=GREY, transform=ax.transAxes)
+    ax.text(0.5, 0.5, NOTHING, ha="center", va="center", color=GREY, transform=ax.transAxes)
     return figure
 
 
-def set_dataset_rows(ax: Axes, material: Material, datasets: Sequence[str]) -> None:
-    """Give the vertical axis one row per dataset, the first on top."""
+def dataset_rows(
+    material: Material, datasets: Sequence[str], width: Width, extra: float
+) -> tuple[Figure, Axes]:
+    """Return a figure whose vertical axis has one row per dataset, the first on top.
+
+    extra : the height of all else, in inches.
+    """
+    figure, ax = new_figure(width, max(1.5, extra + 0.165 * len(datasets)))
     ax.set_yticks(range(len(datasets)), [material.label(d) for d in datasets])
     ax.set_ylim(len(datasets) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     ax.grid(True, axis="both")
+    return figure, ax
 
 
-def row_height(n_rows: int, extra: float) -> float:
-    """Return the height in inches of a figure with rows; `extra` is the height of all else."""
-    return max(1.5, extra + 0.165 * n_rows)
+def legend_above(figure: Figure, handles: Iterable[Any] | None = None, **more: Any) -> None:
+    """Write the legend above the axes; without handles, that of all labelled artists."""
+    given = {} if handles is None else {"handles": list(handles)}
+    figure.legend(loc="outside upper center", **given, **more)
+
+
+def legend_of_lines(figure: Figure, heads: Iterable[str], **more: Any) -> None:
+    """Write one legend for all panels, with the headings of the lines that some panel has."""
+    lines = {line.get_label(): line for ax in figure.axes for line in ax.get_lines()}
+    drawn = [head for head in heads if head in lines]
+    legend_above(figure, [lines[head] for head in drawn], labels=drawn, **more)
+
+
+def marks(heads: Iterable[str]) -> list[Line2D]:
+    """Return the entries of a legend for series that are marked by their number."""
+    from matplotlib.lines import Line2D
+
+    looks = ((look_of(number), head) for number, head in enumerate(heads))
+    return [Line2D([], [], ls="", ms=4, color=c, marker=m, label=head) for (c, m), head in looks]
+
+
+def with_minus(value: float, _: object = None) -> str:
+    """Return a number for an axis, with the sign for minus."""
+    return f"{value:g}".replace("-", "−")
+
+
+def in_words(value: float, _: object = None) -> str:
+    """Return a number for a logarithmic axis without powers of ten."""
+    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+
+
+def set_seconds(ax: Axes) -> None:
+    """Make the horizontal axis one of seconds."""
+    from matplotlib.ticker import NullFormatter
+
+    ax.set_xscale("log")
+    ax.xaxis.set_major_formatter(in_words)
+    ax.xaxis.set_minor_formatter(NullFormatter())
 
 
 def visible_range(staying: NDArray[np.float64], drawn: NDArray[np.float64]) -> tuple[float, float]:
     """Return the range of the values that must be visible, extended by other values near it.
 
-    Parameters
-    ----------
-    staying : ndarray of float64
-        The values that must be visible, in any order.
-    drawn : ndarray of float64
-        All values. They extend the range by at most its own width on each side.
+    staying : the values that must be visible. drawn : all values. They extend the range by at most
+    its own width on each side.
     """
     span = float(np.ptp(staying))
     low = max(float(drawn.min()), float(staying.min()) - span)

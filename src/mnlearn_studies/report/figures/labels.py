@@ -22,90 +22,62 @@ def place_labels(
     texts: Sequence[str],
     *,
     obstacles: Sequence[Bbox] = (),
-    line: NDArray[np.float64] | None = None,
+    line: NDArray[np.float64],
 ) -> None:
     """Write a text beside each point, away from other points and texts.
 
     A grey line joins a text that stands far from its point to the point. The limits of the axes
     must be final.
 
-    Parameters
-    ----------
-    figure, ax
-        Where the points are drawn.
-    points : ndarray of float64, shape (n, 2)
-        In data coordinates.
-    texts : sequence of str
-        A text per point.
-    obstacles : sequence of Bbox
-        Boxes in pixels that no text covers.
-    line : ndarray of float64, shape (n_steps, 2), optional
-        Points in data coordinates along a line, which texts cover only if there is no other place.
+    points : float64, shape (n, 2), in data coordinates. obstacles : boxes in pixels that no text
+    covers. line : points along a line, which texts cover only if there is no other place.
     """
     figure.draw_without_rendering()
-    along = ax.transData.transform(line if line is not None else np.zeros((0, 2)))
-    pixels = ax.transData.transform(points)
-    frame = ax.get_window_extent()
-    taken = list(obstacles)
+    along, pixels = ax.transData.transform(line), ax.transData.transform(points)
+    frame, taken = ax.get_window_extent(), list(obstacles)
     radius = figure.dpi * 0.025
     # Crowded points have the fewest places to choose from, so they choose first.
     distances = np.linalg.norm(pixels[:, None] - pixels[None], axis=2)
     crowding = np.sort(distances, axis=1)[:, : min(4, len(points))].sum(axis=1)
     for i in np.argsort(crowding, kind="stable"):
-        x, y = points[i].tolist()
-        probe = _write(ax, texts[i], (x, y), (0, 0), far=False)
+        at, point = pixels[i], (float(points[i, 0]), float(points[i, 1]))
+        probe = _write(ax, texts[i], point, (0, 0), far=False)
         size = probe.get_window_extent()
         probe.remove()
-        place, box = _best_place(
-            pixels[i], size, pixels, taken, frame=frame, radius=radius, line=along
-        )
+
+        def cost(box: Bbox, distance: float) -> float:
+            covered = _overlap(box, taken, pixels, frame, radius)
+            return float(distance / radius + covered + 0.6 * _inside(along, box, 1.0).sum())
+
+        places = _places(at, np.array([size.width, size.height]) / 2, radius)
+        _, centre, box = min(places, key=lambda place: cost(place[2], place[0]))
         taken.append(box)
-        nearest = np.clip(pixels[i], [box.x0, box.y0], [box.x1, box.y1])
-        far = bool(np.linalg.norm(nearest - pixels[i]) > 2.4 * radius)
-        dx, dy = ((place - pixels[i]) * (72 / figure.dpi)).tolist()
-        _write(ax, texts[i], (x, y), (dx, dy), far=far)
+        nearest = np.clip(at, [box.x0, box.y0], [box.x1, box.y1])
+        far = bool(np.linalg.norm(nearest - at) > 2.4 * radius)
+        dx, dy = ((centre - at) * (72 / figure.dpi)).tolist()
+        _write(ax, texts[i], point, (dx, dy), far=far)
 
 
 def _write(
-    ax: Axes,
-    text: str,
-    point: tuple[float, float],
-    offset: tuple[float, float],
-    *,
-    far: bool,
+    ax: Axes, text: str, point: tuple[float, float], offset: tuple[float, float], *, far: bool
 ) -> Annotation:
     """Write a text at an offset in points from a point; a line joins the two if they are far."""
     arrow = {"arrowstyle": "-", "color": "#999999", "lw": 0.4, "shrinkA": 0, "shrinkB": 2}
     written = ax.annotate(
-        text,
-        point,
-        offset,
-        textcoords="offset points",
-        fontsize=6,
-        color="#333333",
-        va="center",
-        ha="center",
-        arrowprops=arrow if far else None,
-    )
+        text, point, offset, textcoords="offset points", fontsize=6, color="#333333", va="center",
+        ha="center", arrowprops=arrow if far else None,
+    )  # fmt: skip
     written.set_in_layout(False)
     return written
 
 
-def _best_place(
-    point: NDArray[np.float64],
-    size: Bbox,
-    pixels: NDArray[np.float64],
-    taken: Sequence[Bbox],
-    *,
-    frame: Bbox,
-    radius: float,
-    line: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], Bbox]:
-    """Return the centre of a text and its box: the cheapest of many places around its point."""
+def _places(
+    point: NDArray[np.float64], half: NDArray[np.float64], radius: float
+) -> list[tuple[float, NDArray[np.float64], Bbox]]:
+    """Return places for a text around a point: distance from the point, centre and box."""
     from matplotlib.transforms import Bbox
 
-    half = np.array([size.width, size.height]) / 2
-    best: tuple[float, NDArray[np.float64], Bbox] | None = None
+    places = []
     for distance in radius * np.array([1.4, 2.2, 3.2, 4.5, 6, 8, 10, 13, 16]):
         for angle in np.deg2rad(np.arange(0, 360, 15)):
             direction = np.array([np.cos(angle), np.sin(angle)])
@@ -115,13 +87,8 @@ def _best_place(
                 + direction * distance
                 + np.sign(np.round(direction, 6)) * half * (np.abs(direction) ** 0.5)
             )
-            box = Bbox([centre - half - 1, centre + half + 1])
-            cost = distance / radius + _overlap(box, taken, pixels, frame, radius=radius)
-            cost += 0.6 * _inside(line, box, 1.0).sum()
-            if best is None or cost < best[0]:
-                best = (cost, centre, box)
-    assert best is not None
-    return best[1], best[2]
+            places.append((distance, centre, Bbox([centre - half - 1, centre + half + 1])))
+    return places
 
 
 def _inside(points: NDArray[np.float64], box: Bbox, margin: float) -> NDArray[np.bool_]:
@@ -132,7 +99,7 @@ def _inside(points: NDArray[np.float64], box: Bbox, margin: float) -> NDArray[np
 
 
 def _overlap(
-    box: Bbox, taken: Sequence[Bbox], pixels: NDArray[np.float64], frame: Bbox, *, radius: float
+    box: Bbox, taken: Sequence[Bbox], pixels: NDArray[np.float64], frame: Bbox, radius: float
 ) -> float:
     """Return a penalty for what a box covers: texts, points, the outside of the axes."""
     cost = 0.0

@@ -7,15 +7,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from mnlearn.drawing.style import CYCLE, DPI, GREY
+from mnlearn.drawing.style import CYCLE, GREY
 from mnlearn_studies.datasets.sample_names import parse_sample
 from mnlearn_studies.report.figures.canvas import (
     NOTHING,
-    WIDTHS,
     empty,
+    in_words,
+    legend_of_lines,
     look_of,
+    sheet,
     visible_range,
 )
 from mnlearn_studies.report.material import Material
@@ -42,13 +44,8 @@ _BITS = UNITS["bits"]
 class CurveSeries:
     """A line of the panels.
 
-    Attributes
-    ----------
-    may_leave : bool
-        The vertical axis covers the other lines and as much again above and below.
-    instead : mapping of str to str
-        If any, the series is drawn in the panels of these datasets only, from the dataset given for
-        each.
+    may_leave : the vertical axis covers the other lines and as much again above and below. instead
+    : if any, the panels of the series, with the dataset that it is drawn from in each.
     """
 
     head: str
@@ -103,14 +100,12 @@ def draw_learning_curves(
     in nats, the right one in bits. A grey bar along each axis marks the range of the paper's axis,
     read in the unit of that axis. The panel of a dataset that is not public says so.
     """
-    from matplotlib.figure import Figure
-
     curves = {panel: _curves(material, panel, series) for panel in panels}
     axes_of = published_axes(material)
     if not any(curves.values()):
         return empty()
     n_rows = -(-(len(panels) + 1) // _COLUMNS)
-    figure = Figure((WIDTHS["page"], 0.5 + 1.9 * n_rows), dpi=DPI, layout="constrained")
+    figure = sheet("page", 0.5 + 1.9 * n_rows)
     axes = figure.subplots(n_rows, _COLUMNS, squeeze=False).ravel()
     for number, (ax, panel) in enumerate(zip(axes, panels, strict=False)):
         ax.set_title(f"({chr(ord('a') + number)}) {material.label(panel)}", loc="left")
@@ -123,12 +118,7 @@ def draw_learning_curves(
     _draw_times(last, list_times(material))
     for ax in axes[len(panels) + 1 :]:
         ax.set_visible(False)
-    handles = {line.get_label(): line for ax in axes for line in ax.get_lines()}
-    heads = [one.head for one in series if one.head in handles]
-    figure.legend(
-        [handles[head] for head in heads], heads, loc="outside upper center", ncols=5,
-        columnspacing=1.4,
-    )  # fmt: skip
+    legend_of_lines(figure, [one.head for one in series], ncols=5, columnspacing=1.4)
     return figure
 
 
@@ -150,12 +140,8 @@ def _curves(material: Material, panel: str, series: Iterable[CurveSeries]) -> li
     return found
 
 
-def _draw_panel(
-    ax: Axes,
-    curves: list[_Curve],
-    published: tuple[Number, Number] | None,
-) -> None:
-    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
+def _draw_panel(ax: Axes, curves: list[_Curve], published: tuple[Number, Number] | None) -> None:
+    from matplotlib.ticker import MaxNLocator, NullLocator
 
     for curve in curves:
         one = curve.series
@@ -168,7 +154,7 @@ def _draw_panel(
     ax.set_xscale("log")
     ax.set_xlim(curves[0].size.min() / 1.3, curves[0].size.max() * 1.3)
     ax.set_xticks([100, 1000, 10000])
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.0f}"))
+    ax.xaxis.set_major_formatter(in_words)
     ax.xaxis.set_minor_locator(NullLocator())
     staying = [c for c in curves if not c.series.may_leave] or curves
     ax.set_ylim(*visible_range(_ends(staying), _ends(curves)))
@@ -176,19 +162,13 @@ def _draw_panel(
     ax.grid(True)
     ax.set_xlabel("training examples")
     ax.set_ylabel("nats")
-    bits = ax.secondary_yaxis("right", functions=(_to_bits, _to_nats))
+    bits = ax.secondary_yaxis(
+        "right", functions=(lambda x: np.asarray(x) * _BITS, lambda x: np.asarray(x) / _BITS)
+    )
     bits.yaxis.set_major_locator(MaxNLocator(5))
     bits.set_ylabel("bits")
     if published is not None:
         _mark_published(ax, [end.value for end in published])
-
-
-def _to_bits(nats: ArrayLike) -> NDArray[np.float64]:
-    return np.asarray(nats, float) * _BITS
-
-
-def _to_nats(bits: ArrayLike) -> NDArray[np.float64]:
-    return np.asarray(bits, float) / _BITS
 
 
 def _mark_published(ax: Axes, published: Sequence[float]) -> None:
@@ -232,18 +212,12 @@ def _draw_times(ax: Axes, rows: list[TimeRow]) -> None:
     write(0, ["", "features", *(head for head, _ in TIMED.values())], "#000000")
     ax.plot([0, 1.02], [1 - step] * 2, color=GREY, lw=0.5, transform=ax.transAxes, clip_on=False)
     for number, row in enumerate(rows):
-        minutes = [_minutes(row, method) for method in TIMED]
-        write(1.3 + 2 * number, [row.label, str(row.features.printed), *minutes], "#000000")
+        minutes = [row.published.get(method) for method in TIMED]
+        texts = [f"{m.printed}{'*' * (m.value == LIMIT)}" if m else "–" for m in minutes]
+        write(1.3 + 2 * number, [row.label, str(row.features.printed), *texts], "#000000")
         ours = ["", "" if row.n_vars is None else str(row.n_vars)]
         found = [_short_time(row.seconds[m]) if m in row.seconds else "–" for m in TIMED]
         write(2.2 + 2 * number, [*ours, *found], CYCLE[0])
-
-
-def _minutes(row: TimeRow, method: str) -> str:
-    if method not in row.published:
-        return "–"
-    number = row.published[method]
-    return f"{number.printed}*" if number.value == LIMIT else str(number.printed)
 
 
 def _short_time(seconds: float) -> str:

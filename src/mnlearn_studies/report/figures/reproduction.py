@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,9 @@ from mnlearn.drawing.style import BAND, BLUE, GREY, VERMILION
 from mnlearn_studies.report.figures.canvas import (
     FigureEntry,
     Width,
+    dataset_rows,
     empty,
-    new_figure,
-    row_height,
-    set_dataset_rows,
+    legend_above,
 )
 from mnlearn_studies.report.material import Material
 from mnlearn_studies.study.published import NamedSource, paired
@@ -50,6 +49,9 @@ class Reproduction(FigureEntry):
 
     def draw(self, material: Material) -> Figure:
         """Return the figure."""
+        from matplotlib.lines import Line2D
+        from matplotlib.patches import Patch
+
         ours, theirs = material.numbers(self.a), material.numbers(self.b)
         spread = material.numbers(self.spread) if self.spread else {}
         pairs = paired(ours, theirs, material.datasets, as_printed=False)
@@ -58,74 +60,46 @@ class Reproduction(FigureEntry):
         datasets = [d for d, _, _ in pairs]
         scale = np.array([100 / abs(b) if self.relative else 1.0 for _, _, b in pairs])
         difference = np.array([a - b for _, a, b in pairs]) * scale
-        error = 2 * scale * np.array([ours[d].stderr or 0.0 for d in datasets])
-        band = (
-            2 * scale * np.array([(spread[d].stderr or 0) if d in spread else 0 for d in datasets])
+        error, band = (
+            2 * scale * np.array([(of[d].stderr or 0.0) if d in of else 0.0 for d in datasets])
+            for of in (ours, spread)
         )
-        figure, ax = new_figure(self.width, row_height(len(datasets), 0.75))
-        set_dataset_rows(ax, material, datasets)
+        figure, ax = dataset_rows(material, datasets, self.width, 0.75)
         limit = _robust_limit(np.abs(difference) + np.maximum(error, band))
-        rows = np.arange(len(datasets))
-        inside = np.abs(difference) <= limit
+        rows, inside = np.arange(len(datasets)), np.abs(difference) <= limit
         if band.any():
             ax.barh(rows, 2 * band, 0.62, difference - band, color=BAND, lw=0, zorder=2)
         colour = np.where(difference >= 0, BLUE, VERMILION)
         reach = np.clip(difference, -limit, limit)
         ax.hlines(rows, 0, reach, color=colour, lw=1.1, zorder=3)
         ax.errorbar(
-            difference[inside],
-            rows[inside],
-            xerr=error[inside],
-            fmt="none",
-            ecolor=GREY,
-            elinewidth=0.7,
-            capsize=1.6,
-            capthick=0.7,
-            zorder=4,
-        )
+            difference[inside], rows[inside], xerr=error[inside], fmt="none", ecolor=GREY,
+            elinewidth=0.7, capsize=1.6, capthick=0.7, zorder=4,
+        )  # fmt: skip
         ax.scatter(reach[inside], rows[inside], s=13, color=colour[inside], lw=0, zorder=5)
-        for row in rows[~inside]:
-            _draw_arrow(
-                ax, float(reach[row]), int(row), float(difference[row]), colour=str(colour[row])
-            )
+        for row in rows[~inside].tolist():
+            _draw_arrow(ax, float(reach[row]), row, float(difference[row]), str(colour[row]))
         ax.axvline(0, color=GREY, lw=0.7, zorder=2)
         ax.set_xlim(-limit * 1.04, limit * 1.04)
-        _add_legend(figure, with_band=bool(band.any()))
+        handles: list[Any] = [
+            Line2D([], [], color=GREY, lw=0.7, marker="|", ms=4, label="±2 standard errors")
+        ]
+        if band.any():
+            handles.append(Patch(color=BAND, lw=0, label="±2 sd over query groups"))
+        legend_above(figure, handles, ncols=2, columnspacing=1)
         ax.set_xlabel(f"ours − published, {'%' if self.relative else 'nats'}")
         return figure
 
 
-def _add_legend(figure: Figure, with_band: bool) -> None:
-    """Explain the bars, and the bands if there are any."""
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    bar = Line2D([], [], color=GREY, lw=0.7, marker="|", ms=4, label="±2 standard errors")
-    handles = [bar, Patch(color=BAND, lw=0, label="±2 sd over query groups")]
-    figure.legend(
-        handles=handles[: 2 if with_band else 1],
-        loc="outside upper center",
-        ncols=2,
-        columnspacing=1,
-    )
-
-
-def _draw_arrow(ax: Axes, x: float, row: int, value: float, *, colour: str) -> None:
+def _draw_arrow(ax: Axes, x: float, row: int, value: float, colour: str) -> None:
     """Draw a point off the scale: an arrow head at the edge, with the value beside it."""
-    right = x > 0
-    ax.scatter(x, row, s=18, marker=">" if right else "<", color=colour, lw=0, zorder=5)
+    marker, inward, side = (">", -7, "right") if x > 0 else ("<", 7, "left")
+    ax.scatter(x, row, s=18, marker=marker, color=colour, lw=0, zorder=5)
     ax.annotate(
-        f"{value:+.1f}".replace("-", "−"),
-        (x, row),
-        (-7 if right else 7, 0),
-        textcoords="offset points",
-        ha="right" if right else "left",
-        va="center",
-        fontsize=6,
-        color=colour,
-        bbox={"fc": "white", "ec": "none", "pad": 0.6},
-        zorder=6,
-    )
+        f"{value:+.1f}".replace("-", "−"), (x, row), (inward, 0), textcoords="offset points",
+        ha=side, va="center", fontsize=6, color=colour,
+        bbox={"fc": "white", "ec": "none", "pad": 0.6}, zorder=6,
+    )  # fmt: skip
 
 
 def _robust_limit(reach: NDArray[np.float64]) -> float:

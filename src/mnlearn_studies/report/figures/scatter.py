@@ -10,12 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.drawing.style import BLUE, GREY, SHADE
-from mnlearn_studies.report.figures.canvas import (
-    FigureEntry,
-    Width,
-    empty,
-    new_figure,
-)
+from mnlearn_studies.report.figures.canvas import FigureEntry, Width, empty, new_figure
 from mnlearn_studies.report.figures.labels import place_labels
 from mnlearn_studies.report.material import Material
 from mnlearn_studies.study.published import NamedSource, paired
@@ -52,25 +47,22 @@ class Scatter(FigureEntry):
     def draw(self, material: Material) -> Figure:
         """Return the figure."""
         x, y = material.numbers(self.x), material.numbers(self.y)
-        points, texts, shown = [], [], []
+        points, shown = [], []
         for dataset, a, b in paired(x, y, material.datasets, as_printed=False):
-            n_vars = material.n_vars(dataset)
-            if self.per_variable and n_vars is None:
-                continue
-            divisor = n_vars if self.per_variable and n_vars else 1
-            points.append((-a / divisor, -b / divisor))
-            texts.append(material.label(dataset))
-            shown.append(dataset)
+            divisor = material.n_vars(dataset) if self.per_variable else 1
+            if divisor:
+                points.append((-a / divisor, -b / divisor))
+                shown.append(dataset)
         if not points:
             return empty(width=self.width)
         differences = [np.sign(a - b) for _, a, b in paired(x, y, shown)]
         better = (differences.count(1), differences.count(-1))
-        return self._draw_points(np.array(points), texts, better)
+        return self._draw_points(np.array(points), [material.label(d) for d in shown], better)
 
     def _draw_points(
         self, points: NDArray[np.float64], texts: Sequence[str], better: tuple[int, int]
     ) -> Figure:
-        from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+        from matplotlib.ticker import LogLocator, NullLocator
 
         figure, ax = new_figure(self.width, 3.3)
         heads = [source.head or source.method for source in (self.x, self.y)]
@@ -80,7 +72,7 @@ class Scatter(FigureEntry):
             ax.set_yscale("log")
             for axis in (ax.xaxis, ax.yaxis):
                 axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-                axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+                axis.set_major_formatter(lambda v, _: f"{v:g}")
                 axis.set_minor_locator(NullLocator())
         ax.set_xlim(low, high)
         ax.set_ylim(low, high)
@@ -100,8 +92,7 @@ class Scatter(FigureEntry):
             corner.set(transform=ax.transAxes, color=GREY, fontsize=6.5, style="italic")
         figure.draw_without_rendering()
         steps = np.linspace(0, 1, 200)[:, None]
-        log = not self.linear
-        line = low * (high / low) ** steps if log else low + (high - low) * steps
+        line = low + (high - low) * steps if self.linear else low * (high / low) ** steps
         boxes = [corner.get_window_extent() for corner in corners]
         place_labels(figure, ax, points, texts, obstacles=boxes, line=np.hstack([line, line]))
         return figure

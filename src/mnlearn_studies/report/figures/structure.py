@@ -16,12 +16,7 @@ from mnlearn.drawing.networks import (
     sign_handles,
 )
 from mnlearn.drawing.style import GREY
-from mnlearn_studies.report.figures.canvas import (
-    FigureEntry,
-    Width,
-    empty,
-    new_figure,
-)
+from mnlearn_studies.report.figures.canvas import FigureEntry, Width, empty, new_figure
 from mnlearn_studies.report.material import Material
 
 if TYPE_CHECKING:

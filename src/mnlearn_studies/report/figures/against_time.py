@@ -1,0 +1,275 @@
+"""Quantities against seconds or against each other: growth, the Pareto front, single points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import linear_regression
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnlearn.drawing.style import GREY
+from mnlearn_studies.report.figures.canvas import (
+    FigureEntry,
+    Width,
+    empty,
+    legend_above,
+    look_of,
+    new_figure,
+    set_seconds,
+    with_minus,
+)
+from mnlearn_studies.report.material import Material
+from mnlearn_studies.report.statistics import geometric_mean
+from mnlearn_studies.study.published import NamedSource, Place, Source, paired
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Up to so many values of x are the ticks themselves.
+_FEW = 5
+
+
+@dataclass(frozen=True)
+class GrowthSeries:
+    """A series of one quantity against another; its head is the method of y if empty."""
+
+    x: NamedSource
+    y: NamedSource
+    head: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Growth(FigureEntry):
+    """A quantity against another over datasets, on logarithmic axes.
+
+    The legend has the slope of the least-squares line through the logarithms: the exponent with
+    which y grows in x. powers : powers of x that are drawn as grey lines for comparison.
+    """
+
+    series: tuple[GrowthSeries, ...]
+    x_label: str
+    y_label: str
+    powers: tuple[float, ...] = ()
+    width: Width = "column"
+
+    def draw(self, material: Material) -> Figure:
+        """Return the figure."""
+        from matplotlib.ticker import NullLocator
+
+        figure, ax = new_figure(self.width, 2.6)
+        drawn: set[float] = set()
+        for i, series in enumerate(self.series):
+            x, y = material.numbers(series.x), material.numbers(series.y)
+            pairs = paired(x, y, material.datasets, as_printed=False)
+            found = np.array([(a, b) for _, a, b in pairs if a > 0 and b > 0]).reshape(-1, 2)
+            if len(np.unique(found[:, 0])) < 2:
+                continue
+            drawn |= set(found[:, 0].tolist())
+            logs = np.log(found)
+            # The last bits of logarithms differ among processors.
+            slope, height = (round(part, 9) for part in linear_regression(*logs.T.tolist()))
+            label = f"{series.head or series.y.method}: slope {slope:.2f}"
+            colour, marker = look_of(i)
+            ax.scatter(
+                found[:, 0],
+                found[:, 1],
+                s=14,
+                lw=0,
+                color=colour,
+                marker=marker,
+                label=label,
+                zorder=3,
+            )
+            ends = np.array([logs[:, 0].min(), logs[:, 0].max()])
+            ax.plot(np.exp(ends), np.exp(slope * ends + height), color=colour, lw=0.8, zorder=2)
+        if not drawn:
+            return empty(width=self.width)
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+        if len(drawn) <= _FEW:
+            ax.set_xticks(sorted(drawn), [f"{x:g}" for x in sorted(drawn)])
+            ax.xaxis.set_minor_locator(NullLocator())
+        self._draw_powers(ax)
+        ax.set_xlabel(self.x_label)
+        ax.set_ylabel(self.y_label)
+        ax.grid(True)
+        ax.legend(loc="upper left")
+        return figure
+
+    def _draw_powers(self, ax: Axes) -> None:
+        """Draw powers of x over the width of the axes, each with its name at its right end."""
+        ends = np.array(ax.get_xlim())
+        for power in self.powers:
+            ax.plot(ends, ends**power, color=GREY, lw=0.7, ls=":", zorder=1)
+            ax.annotate(
+                f"$x^{power:g}$", (ends[1], ends[1] ** power), (2, 0), textcoords="offset points",
+                va="center", color=GREY, annotation_clip=False,
+            )  # fmt: skip
+        if self.powers:
+            ax.set_xlim(*ends)
+
+
+@dataclass(frozen=True)
+class Series:
+    """A series of scores against seconds."""
+
+    head: str
+    score: NamedSource
+    seconds: NamedSource
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pareto(FigureEntry):
+    """A mark per method: score below the best of the figure, in per cent, against seconds.
+
+    Scores are averaged, seconds by the geometric mean, over the datasets that all series have. A
+    line joins those of our series that none of our other series beats in both. Marks of published
+    series are hollow.
+    """
+
+    series: tuple[Series, ...]
+    quantity: str = "score"
+    width: Width = "page"
+
+    def draw(self, material: Material) -> Figure:
+        """Return the figure."""
+        from matplotlib.ticker import NullLocator
+
+        numbers = [(material.numbers(s.score), material.numbers(s.seconds)) for s in self.series]
+        # A learner that has not been run yet does not hide the others.
+        shown = [i for i, (score, seconds) in enumerate(numbers) if score.keys() & seconds.keys()]
+        series, data = [self.series[i] for i in shown], [numbers[i] for i in shown]
+        datasets = material.in_all(column for pair in data for column in pair)
+        if not datasets:
+            return empty(width=self.width)
+        scores = np.array([[score[d].value for d in datasets] for score, _ in data])
+        best = scores.max(axis=0)
+        y = (100 * (scores - best) / np.abs(best)).mean(axis=1)
+        x = np.array([geometric_mean([seconds[d].value for d in datasets]) for _, seconds in data])
+        figure, ax = new_figure(self.width, 3.2)
+        set_seconds(ax)
+        ours = np.array([not s.score.is_published for s in series])
+        edge = [i for i in np.flatnonzero(ours).tolist() if not _beaten(i, x, y, ours)]
+        edge.sort(key=lambda i: float(x[i]))
+        ax.plot(x[edge], y[edge], color=GREY, lw=0.8, drawstyle="steps-post", zorder=1)
+        colours: dict[str, int] = {}
+        for i, s in enumerate(series):
+            colour, marker = look_of(colours.setdefault(s.score.method, len(colours)))
+            face = colour if ours[i] else "none"
+            ax.scatter(x[i], y[i], s=30, marker=marker, fc=face, ec=colour, label=s.head, zorder=3)
+        if y.min() < -5:
+            # One learner far behind the others must not hide their differences.
+            ax.set_yscale("symlog", linthresh=1.0, linscale=1.5)
+            ticks = [t for t in (0, -0.5, -1, -2, -5, -10, -20, -50) if t >= 1.3 * y.min()]
+            ax.set_yticks(ticks, [with_minus(t) for t in ticks])
+            ax.yaxis.set_minor_locator(NullLocator())
+        ax.margins(x=0.08, y=0.1)
+        ax.grid(True)
+        ax.set_xlabel(f"seconds, geometric mean of {len(datasets)} datasets")
+        ax.set_ylabel(f"{self.quantity} below the best, mean %")
+        legend_above(figure, ncols=4, columnspacing=1.4)
+        return figure
+
+
+def _beaten(
+    i: int, x: NDArray[np.float64], y: NDArray[np.float64], ours: NDArray[np.bool_]
+) -> bool:
+    """Tell whether one of our series is at least as good as `i` in both, and better in one."""
+    as_good = ours & (x <= x[i]) & (y >= y[i])
+    return bool((as_good & ((x < x[i]) | (y > y[i]))).any())
+
+
+# What the figure of study `dtsl` shows: heading, score and seconds of each method; published ones
+# are in Tables 2 and 3 of the GSSL paper.
+BASELINE = Source("atomic", "cmll")
+SERIES = (
+    *(
+        (head, Source(method, "cmll"), Source(method, "seconds_learn"))
+        for head, method in (("DTSL", "dtsl"), ("trees", "dn_tree"))
+    ),
+    *(
+        (
+            f"{head}, published",
+            Place("gssl", "2").source(method, "cmll"),
+            Place("gssl", "3").source(method, "seconds_learn"),
+        )
+        for head, method in (("DTSL", "dtsl"), ("L1", "l1"), ("BLM", "blm"))
+    ),
+)
+
+
+def draw_accuracy_time(material: Material) -> Figure:
+    """Draw CMLL above that of a baseline, in per cent, against seconds, by method and dataset.
+
+    Marks of published series are hollow.
+    """
+    baseline = material.numbers(BASELINE)
+    drawn: list[tuple[NDArray[np.float64], str, str, bool, str]] = []
+    colours: dict[str, tuple[str, str]] = {}
+    for head, score_of, seconds_of in SERIES:
+        score, seconds = material.numbers(score_of), material.numbers(seconds_of)
+        points = [
+            (seconds[d].value, 100 * (score[d].value - baseline[d].value) / abs(baseline[d].value))
+            for d in material.in_all((score, seconds, baseline))
+            if seconds[d].value > 0
+        ]
+        if points:
+            colour, marker = colours.setdefault(score_of.method, look_of(len(colours)))
+            drawn.append((np.array(points), colour, marker, score_of.is_published, head))
+    if not drawn:
+        return empty()
+    figure, ax = new_figure("page", 3.2)
+    set_seconds(ax)
+    off_scale: list[tuple[float, float, str]] = []
+    low, high = _robust_range(np.concatenate([xy[:, 1] for xy, *_ in drawn]))
+    for xy, colour, marker, hollow, label in drawn:
+        inside = (xy[:, 1] >= low) & (xy[:, 1] <= high)
+        face = "none" if hollow else colour
+        x, y = xy[inside].T
+        ax.scatter(x, y, s=16, lw=0.8, marker=marker, fc=face, ec=colour, label=label, zorder=3)
+        off_scale += [(a, b, colour) for a, b in xy[~inside].tolist()]
+    _draw_off_scale(ax, off_scale, low, high)
+    ax.set_ylim(low, high)
+    ax.grid(True)
+    ax.margins(x=0.04)
+    ax.axhline(0, color=GREY, lw=0.7, zorder=1)
+    ax.set_xlabel("learning time, seconds")
+    ax.set_ylabel(f"CMLL above {BASELINE.method}, %")
+    legend_above(figure, ncols=len(drawn), columnspacing=1.4)
+    return figure
+
+
+def _robust_range(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Return limits that include 0 and all values, except values that are far from most others."""
+    first, last = np.quantile(values, [0.05, 0.95])
+    room = 0.6 * (last - first) or 1.0
+    low = min(float(values[values >= first - room].min()), 0.0)
+    high = max(float(values[values <= last + room].max()), 0.0)
+    margin = 0.08 * (high - low) or 1.0
+    return low - margin, high + margin
+
+
+def _draw_off_scale(
+    ax: Axes, points: Sequence[tuple[float, float, str]], low: float, high: float
+) -> None:
+    """Draw points (x, y, colour) outside the vertical limits: a triangle at the edge and the value.
+
+    The values of neighbouring points are stacked.
+    """
+    inset = 0.015 * (high - low)
+    for up in (False, True):
+        level, previous = 0, 0.0
+        for x, y, colour in sorted(p for p in points if (p[1] > high) == up):
+            level = level + 1 if previous and np.log10(x / previous) < 0.2 else 0
+            previous = x
+            edge, sign = (high - inset, -1) if up else (low + inset, 1)
+            ax.scatter(x, edge, s=20, marker="^" if up else "v", color=colour, zorder=5)
+            ax.annotate(
+                f"{y:.0f}".replace("-", "−"), (x, edge), (0, sign * (8 + 7.5 * level)),
+                textcoords="offset points", ha="center", va="center", fontsize=6, color=colour,
+                bbox={"fc": "white", "ec": "none", "pad": 0.4}, zorder=4,
+            )  # fmt: skip
