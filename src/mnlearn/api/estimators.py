@@ -27,6 +27,7 @@ from mnlearn.data.tables import Table, some_of
 from mnlearn.learning.imputation import complete
 from mnlearn.learning.missing_cells import TREATMENTS, refine, treatment_of
 from mnlearn.runtime.errors import InputError, name_data
+from mnlearn.runtime.progress import shown
 from mnlearn.runtime.random_streams import SEED
 from mnlearn.variables.frames import as_frame, column_names, is_frame
 from mnlearn.variables.schema import Schema
@@ -63,7 +64,9 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
     # Columns of the table of `fit` that number its rows.
     _left_out: tuple[str, ...] = ()
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, verbose: bool = False
+    ) -> Self:
         """Learn a model.
 
         Parameters
@@ -74,6 +77,9 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
             Ignored; scikit-learn passes it.
         sample_weight : array-like of float, shape (n_samples,), optional
             Weights of the examples; an example of weight 2 counts as two.
+        verbose : bool
+            Whether lines about the progress of long work are printed to stderr. The logger
+            "mnlearn" has them at the level INFO in any case.
 
         Returns
         -------
@@ -87,8 +93,9 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         cells = self._read_cells(X, sample_weight, reset=True, missing=self.missing is not None)
         data = self._completed(cells)
         try:
-            self._learn(data)
-            refined = refine(self.model_, cells, self.missing, to_threads(self.n_jobs))
+            with shown(verbose):
+                self._learn(data)
+                refined = refine(self.model_, cells, self.missing, to_threads(self.n_jobs))
             if refined is not None:
                 self.model_ = refined.model
         except InputError as error:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.progress import pulse
 
 Vector = NDArray[np.float64]
 # Differences of points and of gradients, with their products.
@@ -83,6 +84,7 @@ def minimise(
             continue
         _remember(history, new.x - state.x, new.gradient - state.gradient)
         state = new
+        pulse(f"weights: iteration {state.iteration}, objective {state.objective:.6g}")
     return state, True
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.progress import say
+from mnlearn.runtime.progress import pulse, say
 from mnlearn.runtime.threads import map_ranges
 
 Arrays = Mapping[str, NDArray]
@@ -96,7 +96,7 @@ class Shares:
         absent : stands for what a process with a part of its own does not learn.
         """
         if self.n_parts == 1:
-            return _join(map_ranges(begin(), n_vars, threads)), 0.0
+            return _join(map_ranges(begin(), n_vars, threads, str(name[0]))), 0.0
         found, seconds = self._find(name)
         blocks = _cut(n_vars, self.n_parts * _BLOCKS_PER_PART)
         missing = [k for k in range(len(blocks)) if k not in found and self._takes(k)]
@@ -105,6 +105,7 @@ class Shares:
         work = begin() if missing else absent
         began = kept = time.monotonic()
         for k in missing:
+            pulse(f"{name[0]}: block {k + 1} of {len(blocks)}")
             found[k] = _learn_block(work, *blocks[k], threads)
             now = time.monotonic()
             if self.own and (k == missing[-1] or now - kept > _SECONDS_BETWEEN_STATES):

@@ -24,7 +24,7 @@ from mnlearn.learning.latent_trees.chow_liu import (
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.mixture_circuit import mixture_circuit
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
-from mnlearn.runtime.progress import say
+from mnlearn.runtime.progress import pulse, say
 from mnlearn.runtime.random_streams import stream
 from mnlearn.runtime.threads import map_ranges
 from mnlearn.variables.schema import Schema
@@ -153,6 +153,7 @@ def learn_tree_mixture(
         mixture = fitting.trees(shares)
         shares, value = fitting.share(mixture)
         objective.append(value)
+        pulse(f"EM: iteration {iteration}, {value / data.n_examples:.4f} nats per example")
         is_settled = value - before < settings.tolerance * data.n_examples
         is_last = is_settled and len(mixture.share) == n_before
         is_last |= iteration == settings.max_iterations - 1

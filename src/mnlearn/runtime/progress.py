@@ -6,6 +6,8 @@ person. Records with the attribute `work` also say how far a piece of work is, f
 """
 
 import logging
+import sys
+import time
 from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +18,11 @@ T = TypeVar("T")
 LOGGER = logging.getLogger("mnlearn")
 # Without a handler, Python would print warnings of a library to stderr.
 LOGGER.addHandler(logging.NullHandler())
+
+
+# Long work tells how far it is after so many seconds of silence.
+_SILENCE = 5.0
+_told = time.monotonic()
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +41,7 @@ class Work:
     def advance(self, amount: int = 1, line: str | None = None) -> None:
         """Log that an amount of the work is done, and a line for those who see no bar."""
         if line is not None:
+            _note_line()
             LOGGER.info(line, extra={"work": self, "amount": amount})
         elif LOGGER.isEnabledFor(logging.DEBUG):
             record = f"{self.label}: {amount} more"
@@ -67,5 +75,33 @@ def track(steps: Iterable[T], label: str) -> Iterator[T]:
 
 def say(line: str) -> None:
     """Log one line about the progress."""
+    _note_line()
     # The record names the caller, and not this function, as its place.
     LOGGER.info(line, stacklevel=2)
+
+
+def _note_line() -> None:
+    global _told
+    _told = time.monotonic()
+
+
+def pulse(line: str) -> None:
+    """Log how far long work is, unless a line was logged in the last seconds."""
+    if time.monotonic() - _told > _SILENCE:
+        say(line)
+
+
+@contextmanager
+def shown(verbose: bool) -> Iterator[None]:
+    """Print the lines of progress to stderr while the block runs, if that is asked for."""
+    if not verbose:
+        yield
+        return
+    handler, level = logging.StreamHandler(sys.stderr), LOGGER.level
+    LOGGER.addHandler(handler)
+    LOGGER.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        LOGGER.removeHandler(handler)
+        LOGGER.setLevel(level)

@@ -5,10 +5,13 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from mnlearn.runtime.progress import pulse
+
 T = TypeVar("T")
 
 # Several ranges per thread even out their costs. More ranges would only add overhead.
 RANGES_PER_THREAD = 8
+_TOLD_RANGES = 32
 
 
 def available_threads() -> int:
@@ -18,16 +21,35 @@ def available_threads() -> int:
     return os.cpu_count() or 1
 
 
-def map_ranges(work: Callable[[int, int], T], n: int, threads: int = 1) -> list[T]:
+def map_ranges(
+    work: Callable[[int, int], T], n: int, threads: int = 1, label: str | None = None
+) -> list[T]:
     """Return work(begin, end) for consecutive ranges that cover 0 to n, in their order.
 
     work : called with the bounds of each range. It must release the GIL where it spends its time.
         The result for a row must not depend on the range in which the row is.
-    n : number of rows.
+    n : number of rows. label : what they are, for lines about the progress of long work.
     """
-    if threads <= 1 or n <= 1:
+    if (threads <= 1 and label is None) or n <= 1:
         return [work(0, n)]
-    n_ranges = min(n, threads * RANGES_PER_THREAD)
+    n_ranges = min(n, max(threads, 1) * (_TOLD_RANGES if label else RANGES_PER_THREAD))
     bounds = [n * k // n_ranges for k in range(n_ranges + 1)]
+    if label is not None:
+        work = _told(work, n, label)
+    if threads <= 1:
+        return list(map(work, bounds[:-1], bounds[1:]))
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(work, bounds[:-1], bounds[1:]))
+
+
+def _told(work: Callable[[int, int], T], n: int, label: str) -> Callable[[int, int], T]:
+    """Return work that says now and then how many rows are done."""
+    done = [0]
+
+    def run(begin: int, end: int) -> T:
+        found = work(begin, end)
+        done[0] += end - begin
+        pulse(f"{label}: {done[0]} of {n}")
+        return found
+
+    return run

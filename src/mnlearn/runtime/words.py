@@ -7,7 +7,7 @@ from collections.abc import Callable
 # Attributes of classes, and methods, that only describe.
 _DESCRIPTIONS = ("title", "citation", "formats", "__repr__", "__str__", "describe")
 # Statements that call these only tell something.
-_TELLING = ("say", "warn_user", "warnings.warn", "click.echo", "print", "work.advance")
+_TELLING = ("say", "pulse", "warn_user", "warnings.warn", "click.echo", "print", "work.advance")
 _PROGRESS = "mnlearn.runtime.progress"
 # Modules to which nothing is told that moves a number.
 _TOLD = ("mnlearn.runtime.errors", "mnlearn.runtime.provenance")

@@ -12,13 +12,12 @@ from mnlearn.learning.circuits.queue import Candidates, Split, SplitQueue
 from mnlearn.learning.learner import Fitted, Learner, Task
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.runtime.progress import say
+from mnlearn.runtime.progress import pulse
 
 # The price is no longer halved once the largest budget costs less than this, in nats.
 _NO_PRICE = 1e-3
 # Growth ends when fewer edges are left, which is what a split adds at least (decision 0043).
 _LEAST_ROOM = 4
-_SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_STATES = 45.0
 SEARCHES = ("quick", "exact")
 
@@ -95,7 +94,7 @@ class CircuitGrowth:
         deadline : value of time.process_time() at which to stop for good.
         keep : called with the state of the growth every 45 seconds, to store it.
         """
-        said = kept = time.monotonic()
+        kept = time.monotonic()
         while not self.ended:
             now = time.monotonic()
             if time.process_time() > deadline:
@@ -113,12 +112,10 @@ class CircuitGrowth:
             if self.model.circuit.n_edges + split.n_new_edges > n_edges:
                 return
             self._take(split)
-            if now - said > _SECONDS_BETWEEN_LINES:
-                said = now
-                say(
-                    f"{self.n_splits} splits, {self.model.circuit.n_edges} edges, "
-                    f"last gain {split.gain:.4g}, price {self.edge_cost:.3g}"
-                )
+            pulse(
+                f"{self.n_splits} splits, {self.model.circuit.n_edges} edges, "
+                f"last gain {split.gain:.4g}, price {self.edge_cost:.3g}"
+            )
 
     def _take(self, split: Split) -> None:
         self._pending = None

@@ -46,6 +46,7 @@ from mnlearn.models.features import (
     features_of,
 )
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.runtime.progress import pulse
 from mnlearn.runtime.random_streams import stream_seed
 
 
@@ -101,6 +102,7 @@ def search_bottom_up(
         order = rng.permutation(len(candidates.asked))
         n, gain = generalise_pass(examples, order, candidates, k, literal_price, table)
         record.append((int(n), float(gain)))
+        pulse(f"pass {len(record)}: {int(n)} features replaced, gain {float(gain):.4g}")
         # Gains below the tolerance of weight learning would be found again and again.
         if gain <= QUICK.allowed(objective):
             break

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from mnlearn.kernels.arithmetic.ties import EQUAL_AT_WEIGHTS
 from mnlearn.learning.features.pair_gains import Gains, PairCandidates, mask_features
 from mnlearn.models.features import FeatureSet, canonicalise
-from mnlearn.runtime.progress import say
+from mnlearn.runtime.progress import pulse
 
 # Candidates that are scored together where only the best is wanted.
 _BATCH = 32
-_SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_STATES = 45.0
 
 
@@ -58,7 +57,7 @@ class InductionSearch:
         deadline : value of time.process_time() at which to stop.
         keep : called with the state of the search now and then, to be kept against a kill.
         """
-        said = kept = time.monotonic()
+        kept = time.monotonic()
         while True:
             now = time.monotonic()
             if len(self.gained) >= self.max_features:
@@ -70,9 +69,7 @@ class InductionSearch:
                 kept = time.monotonic()
             if not self._add_best():
                 return "gain"
-            if now - said > _SECONDS_BETWEEN_LINES:
-                said = now
-                say(f"{len(self.gained)} features added, last gain {self.gained[-1]:.4g}")
+            pulse(f"{len(self.gained)} features added, last gain {self.gained[-1]:.4g}")
 
     def features(self) -> FeatureSet:
         """Return the atomic features and those added, in canonical order."""

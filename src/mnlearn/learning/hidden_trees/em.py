@@ -16,6 +16,7 @@ from mnlearn.learning.hidden_trees.steps import CountedRows, Counts, Penalty, ma
 from mnlearn.learning.latent_trees.chow_liu import pair_tables
 from mnlearn.models.hidden_tree import NO_PARENT, HiddenTree, leaf_tables
 from mnlearn.runtime.blas import single_threaded
+from mnlearn.runtime.progress import pulse
 from mnlearn.runtime.random_streams import stream
 from mnlearn.variables.schema import Schema
 
@@ -279,6 +280,7 @@ class _Search:
                 held = _blend(held, found, step, scale)
                 self._tree = maximise(self._tree, held, self._n_examples, self._penalty)
             self.n_epochs += 1
+            pulse(f"EM by parts of the rows: pass {self.n_epochs}")
             if self._look():
                 break
         self._tree = self.best if self._judge else self._tree
@@ -297,6 +299,7 @@ class _Search:
             before = self.objective[-1]
             self._tree = maximise(self._tree, found, self._n_examples, self._penalty)
             self.n_iterations += 1
+            pulse(f"EM: iteration {self.n_iterations}, {before / self._n_examples:.4f} nats")
             if self._look():
                 break
 

@@ -17,6 +17,7 @@ from mnlearn.learning.junction_trees.consistent import Found, Separators
 from mnlearn.learning.junction_trees.examples import Clique, Cliques, Examples, examples_of
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.junction_tree import NO_PARENT, JunctionTree
+from mnlearn.runtime.progress import pulse
 
 
 def grow_greedily(examples: Examples, treewidth: int) -> Cliques:
@@ -109,7 +110,7 @@ def move_variables(examples: Examples, cliques: Cliques) -> Cliques:
         return cliques
     moves = _Moves(examples, treewidth, [c for c in cliques.members if len(c) == treewidth + 1])
     while sum(moves.improve(v) for v in range(len(examples))):
-        pass
+        pulse("junction tree: variables move between cliques")
     return rooted(moves.cliques, len(examples))
 
 

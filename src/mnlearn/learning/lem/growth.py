@@ -24,6 +24,7 @@ from mnlearn.learning.lem.parts import (
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.feature_tree import ROOT, FeatureTree, feature_tree
 from mnlearn.runtime.errors import DATA, InputError
+from mnlearn.runtime.progress import pulse
 from mnlearn.variables.schema import Schema
 
 SEARCHES = ("greedy", "exhaustive")
@@ -220,6 +221,7 @@ class _Growth:
         self._waiting.append(Part(ROOT, examples, variable, slot, value.astype(np.uint8)))
         while self._waiting:
             self._learn(self._waiting.pop())
+            pulse(f"feature tree: {len(self._waiting)} parts left")
 
     def _learn(self, part: Part) -> None:
         """Learn one part (Algorithm 2); what is below its F-node is put on the list."""
