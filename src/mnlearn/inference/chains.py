@@ -70,7 +70,7 @@ def estimate(
         return _sample_terms(form, values, inference, work=work, **how)
     if isinstance(form, Terms) or not is_directed(form):
         return sample_tempered(form, values, inference.samples, work=work, **how)
-    found = weigh_likelihood(form, values, inference.samples, **how)
+    found = weigh_likelihood(form, values, inference.samples, work=work // 4, **how)
     left = np.flatnonzero(~found.converged.all(axis=1))
     if len(left):
         more = sample_tempered(form, values[left], inference.samples, work=work, **how)

@@ -24,8 +24,8 @@ _FIRST_RUNGS, _MOST_RUNGS = 24, 64
 # Neighbouring rungs are to refuse this share of their exchanges, which brings most states from the
 # first rung to the last in a given time (Syed et al. 2022).
 _REFUSED = 0.5
-# Each chain brings so many states from the first rung to the last, or it has not converged.
-_LEAST_TRIPS = 10
+# Each chain brings this share of the effective sample size from the first rung to the last.
+_LEAST_TRIPS = 1 / 16
 # Draws of a variable in one row of evidence at most, by all replicas.
 WORK = 1 << 28
 
@@ -151,7 +151,7 @@ class _Row:
         independent = found.ess
         if len(self.ladders[0].at) > 1:
             independent = np.minimum(independent, self.trips.sum())
-            converged[asked] &= self.trips.min() >= _LEAST_TRIPS
+            converged[asked] &= self.trips.min() >= samples * _LEAST_TRIPS
         p[asked], error[asked] = found.mean, bounded_error(found.standard_error, independent)
         return p, error, converged
 

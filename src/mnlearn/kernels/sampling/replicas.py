@@ -10,8 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.arithmetic.splitmix import advance, uniform
+from mnlearn.kernels.arithmetic.logistic import sigmoid
+from mnlearn.kernels.arithmetic.splitmix import advance, fill_logistic, uniform
 from mnlearn.kernels.jit import copy_into, inlined, kernel
+from mnlearn.kernels.sampling.blocks import fill_softmax
 from mnlearn.kernels.sampling.chains import store_means
 
 
@@ -127,59 +129,70 @@ def draw_uniform_states(arity, free, stream, states):
 
 @kernel
 def draw_scored(score, share, u, p):
-    """Write the distribution proportional to exp(share * score) to `p`; return what u draws."""
-    most = score[0]
-    for a in range(1, len(score)):
-        most = max(most, score[a])
-    total = 0.0
+    """Return the state that u draws with probabilities proportional to exp(share * score).
+
+    p : float64, scratch.
+    """
+    most, total = np.max(score), 0.0
     for a in range(len(score)):
         p[a] = np.exp(share * (score[a] - most))
         total += p[a]
-    drawn, left = -1, u * total
+    left = u * total
     for a in range(len(score)):
-        if drawn < 0 and p[a] > left:
-            drawn = a
         left -= p[a]
-        p[a] /= total
-    if drawn < 0:
-        drawn = np.argmax(score)
-    return drawn
+        if left < 0.0:
+            return a
+    return np.argmax(score)
 
 
 @kernel
-def sweep_variables(graph, free, share, x, cell, violated, stream, score, p):
+def sweep_variables(graph, free, share, x, cell, violated, stream, room, p):
     """Draw each free variable given all others; return the stream and the rise of the potential.
 
-    x, cell, violated : rows of `Ladder`, overwritten. score : float64, scratch of as many places as
-    a variable has states. p : float64, (n_states,), written: the distributions
-    from which the variables were drawn.
+    x, cell, violated : rows of `Ladder`, overwritten. room : see `climb`. p : float64, (n_states,),
+    or of no place; written: the distributions from which the variables were drawn.
     """
-    arity, table, var_start = graph.arity, graph.table, graph.var_start
-    factor, stride, rise, n_clauses = graph.factor, graph.stride, 0.0, len(violated)
-    for v in free:
-        k, before, first = arity[v], np.int64(x[v]), graph.state_start[v]
+    thresholds, score, scratch = room
+    stream, rise, n_clauses = fill_logistic(stream, thresholds), 0.0, len(violated)
+    for i in range(len(free)):
+        v = free[i]
+        k, before = graph.arity[v], np.int64(x[v])
         score[:k] = 0.0
-        for j in range(var_start[v], var_start[v + 1]):
-            begin = cell[factor[j]] - stride[j] * before
-            for a in range(k):
-                score[a] += table[begin + stride[j] * a]
+        _add_cells(v, before, graph, cell, score[:k])
         if n_clauses:
             _add_clauses(v, before, graph.clauses, violated, score[:k])
-        stream = advance(stream)
         if k == 2:
-            one = 1.0 / (1.0 + np.exp(share * (score[0] - score[1])))
-            p[first], p[first + 1] = 1.0 - one, one
-            after = np.int64(uniform(stream) < one)
+            after = np.int64(thresholds[i] < share * (score[1] - score[0]))
         else:
-            after = draw_scored(score[:k], share, uniform(stream), p[first : first + k])
+            after = draw_scored(score[:k], share, sigmoid(thresholds[i]), scratch)
+        if len(p):
+            first = graph.state_start[v]
+            fill_softmax(share * score[:k], p[first : first + k])
         if after != before:
             rise += score[after] - score[before]
             x[v] = after
-            for j in range(var_start[v], var_start[v + 1]):
-                cell[factor[j]] += stride[j] * (after - before)
+            for j in range(graph.var_start[v], graph.var_start[v + 1]):
+                cell[graph.factor[j]] += graph.stride[j] * (after - before)
             if n_clauses:
                 _move_clauses(v, before, after, graph.clauses, violated)
     return stream, rise
+
+
+@inlined
+def _add_cells(v, before, graph, cell, score):
+    """Add the cells of all tables for each state of variable v to its scores."""
+    table, factor, stride = graph.table, graph.factor, graph.stride
+    if len(score) == 2:
+        odds = 0.0
+        for j in range(graph.var_start[v], graph.var_start[v + 1]):
+            begin = cell[factor[j]] - stride[j] * before
+            odds += table[begin + stride[j]] - table[begin]
+        score[1] = odds
+    else:
+        for j in range(graph.var_start[v], graph.var_start[v + 1]):
+            begin = cell[factor[j]] - stride[j] * before
+            for a in range(len(score)):
+                score[a] += table[begin + stride[j] * a]
 
 
 @kernel
@@ -204,8 +217,9 @@ def climb(graph, free, ladder, stream, n_sweeps, out):
     out : float32, (n_batches, n_states), written: the mean over each batch of the distributions
     from which the last rung drew the free variables.
     """
-    n_rungs, n_states = len(ladder.at), graph.state_start[-1]
-    score, p = np.empty(np.max(graph.arity)), np.zeros(n_states)
+    n_rungs, n_states, most = len(ladder.at), graph.state_start[-1], np.max(graph.arity)
+    room = (np.empty(len(free)), np.empty(most), np.empty(most))
+    p, nothing = np.zeros(n_states), np.empty(0)
     total, n_trips, sweep = np.empty(n_states), 0, 0
     for b in range(len(out)):
         total[:] = 0.0
@@ -213,7 +227,10 @@ def climb(graph, free, ladder, stream, n_sweeps, out):
             for r in range(n_rungs):
                 k = ladder.at[r]
                 own = (ladder.state[k], ladder.cell[k], ladder.violated[k])
-                stream, rise = sweep_variables(graph, free, ladder.share[r], *own, stream, score, p)
+                shown = p if r == n_rungs - 1 else nothing
+                stream, rise = sweep_variables(
+                    graph, free, ladder.share[r], *own, stream, room, shown
+                )
                 ladder.potential[k] += rise
             total += p
             stream = exchange_rungs(ladder, sweep % 2, stream)
