@@ -86,7 +86,6 @@ class BLM(LearnerEstimator):
     sd: float | None
     l1: float
     max_iterations: int
-    relearn: str
     search_seed: int
     missing: str | None
     random_state: int | None
@@ -103,7 +102,6 @@ class BLM(LearnerEstimator):
         sd: float | None = 1.0,
         l1: float = 1.0,
         max_iterations: int = 10000,
-        relearn: str = "pass",
         search_seed: int = 20,
         missing: str | None = None,
         random_state: int | None = None,

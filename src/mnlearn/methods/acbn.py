@@ -4,17 +4,9 @@ from dataclasses import dataclass
 
 from mnlearn.learning.circuits.bayes import BayesGrowth
 from mnlearn.learning.circuits.growth import CircuitLearner, EdgeBudgets
-from mnlearn.learning.learner import Fitted, Stage, Task
+from mnlearn.learning.learner import Fitted, Stage
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.io import suffixes
-
-
-class Workspace:
-    """The growth that is under way."""
-
-    def __init__(self, task: Task) -> None:
-        self.train = task.train
-        self.budgets: EdgeBudgets[BayesGrowth] = EdgeBudgets(task)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -25,13 +17,13 @@ class ACBN(CircuitLearner):
         0.5, "added to the count of each value at a leaf", low=1e-9, high=1e9
     )
 
-    def learn(self, workspace: Workspace) -> Fitted:
+    def learn(self, budgets: EdgeBudgets[BayesGrowth]) -> Fitted:
         """Return the circuit of a budget of edges."""
-        return workspace.budgets.fit(
-            lambda: BayesGrowth(workspace.train, self.pseudocount), self, self.pseudocount
+        return budgets.fit(
+            lambda: BayesGrowth(budgets.task.train, self.pseudocount), self, self.pseudocount
         )
 
-    prepare = staticmethod(Workspace)
+    prepare = staticmethod(EdgeBudgets[BayesGrowth])
     title = "ACBN"
     citation = "Lowd & Domingos 2008, Section 4"
     stages = (

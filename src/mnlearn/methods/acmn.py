@@ -4,18 +4,10 @@ from dataclasses import dataclass
 
 from mnlearn.learning.circuits.growth import CircuitLearner, EdgeBudgets
 from mnlearn.learning.circuits.markov import MarkovGrowth
-from mnlearn.learning.learner import Fitted, Stage, Task
+from mnlearn.learning.learner import Fitted, Stage
 from mnlearn.learning.weights.arrangement import l1_penalty, standard_deviation
 from mnlearn.learning.weights.descent import Penalty
 from mnlearn.models.io import suffixes
-
-
-class Workspace:
-    """The growth that is under way."""
-
-    def __init__(self, task: Task) -> None:
-        self.train = task.train
-        self.budgets: EdgeBudgets[MarkovGrowth] = EdgeBudgets(task)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -25,14 +17,14 @@ class ACMN(CircuitLearner):
     sd: float | None = standard_deviation(1.0)
     l1: float = l1_penalty(1.0)
 
-    def learn(self, workspace: Workspace) -> Fitted:
+    def learn(self, budgets: EdgeBudgets[MarkovGrowth]) -> Fitted:
         """Return the circuit of a budget of edges, its weights learned to the end."""
         penalty = Penalty(self.sd, self.l1)
-        return workspace.budgets.fit(
-            lambda: MarkovGrowth(workspace.train, penalty), self, self.sd, self.l1
+        return budgets.fit(
+            lambda: MarkovGrowth(budgets.task.train, penalty), self, self.sd, self.l1
         )
 
-    prepare = staticmethod(Workspace)
+    prepare = staticmethod(EdgeBudgets[MarkovGrowth])
     title = "ACMN"
     citation = "Lowd & Rooshenas 2013, Section 3"
     stages = (

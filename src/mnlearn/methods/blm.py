@@ -1,12 +1,10 @@
 """BLM: features by bottom-up search, generalising examples to match their neighbours."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
-from mnlearn.learning.features.bottom_up import BottomUpSearch, search_bottom_up, search_exactly
+from mnlearn.learning.features.bottom_up import BottomUpSearch, search_bottom_up
 from mnlearn.learning.features.literals import INITIAL
 from mnlearn.learning.learner import Task
 from mnlearn.learning.parameters import parameter
@@ -20,8 +18,6 @@ from mnlearn.learning.weights.arrangement import (
 from mnlearn.learning.weights.descent import Penalty
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.io import suffixes
-
-RELEARN = ("pass", "candidate")
 
 
 @dataclass(eq=False, kw_only=True)
@@ -43,9 +39,6 @@ class BLM(WeightedFeatures):
     sd: float | None = standard_deviation(1.0)
     l1: float = l1_penalty(1.0)
     max_iterations: int = iterations()
-    relearn: str = parameter(
-        "pass", "when all weights are learned anew, candidate is slow", choices=RELEARN
-    )
     search_seed: int = parameter(
         20, "seed of the order in which the search takes features", low=0, high=2**63
     )
@@ -56,10 +49,7 @@ class BLM(WeightedFeatures):
         """Return the outcome of a search, and its seconds."""
         began = time.process_time()
         penalty = Penalty(self.search_sd, self.search_l1)
-        search: Callable[..., BottomUpSearch] = search_exactly
-        if self.relearn == "pass":
-            search = partial(search_bottom_up, threads=task.threads)
-        outcome = search(
+        outcome = search_bottom_up(
             task.train,
             penalty,
             self.initial,
@@ -67,6 +57,7 @@ class BLM(WeightedFeatures):
             price=self.price,
             max_passes=self.max_passes,
             seed=self.search_seed,
+            threads=task.threads,
         )
         return outcome, time.process_time() - began
 

@@ -12,21 +12,13 @@ from mnlearn.learning.conversion import (
     cpd_features,
     to_markov_network,
 )
-from mnlearn.learning.learner import Fitted, Stage, Task
+from mnlearn.learning.learner import Fitted, Stage
 from mnlearn.learning.parameters import parameter
 from mnlearn.methods.dn_tree import GrownTrees, TreeLearner, grow_trees
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.io import suffixes
 
 KAPPA_BY = ("source", "converted")
-
-
-class Workspace:
-    """The network to convert, or the trees to grow it from."""
-
-    def __init__(self, task: Task) -> None:
-        self.trees: GrownTrees = grow_trees(task)
-        self.network = task.network
 
 
 @dataclass(eq=False, kw_only=True)
@@ -43,15 +35,15 @@ class DN2MN(TreeLearner):
     )
     kappa_by: str = parameter("source", "network that kappa is chosen by", choices=KAPPA_BY)
 
-    def learn_source(self, workspace: Workspace) -> Fitted:
+    def learn_source(self, grown: GrownTrees) -> Fitted:
         """Return the network by whose validation score kappa is chosen."""
-        return self.learn(workspace) if self.kappa_by == "converted" else self._source(workspace)
+        return self.learn(grown) if self.kappa_by == "converted" else self._source(grown)
 
-    def learn(self, workspace: Workspace) -> Fitted:
+    def learn(self, grown: GrownTrees) -> Fitted:
         """Return the Markov network of a dependency network (Lowd 2012, Sections 4 and 5)."""
-        source = self._source(workspace)
+        source = self._source(grown)
         assert isinstance(source.model, DependencyNetwork)
-        train = workspace.trees.train
+        train = grown.train
         began = time.process_time()
         network = to_markov_network(
             source.model,
@@ -59,7 +51,7 @@ class DN2MN(TreeLearner):
             choose_orders(self.orders, train.n_vars, self.max_length),
         )
         seconds = {**source.seconds, "weights": time.process_time() - began}
-        threads = workspace.trees.threads
+        threads = grown.threads
         details = {
             **source.details,
             "n_cpd_literals": len(cpd_features(source.model)[0].var),
@@ -67,12 +59,12 @@ class DN2MN(TreeLearner):
         }
         return Fitted(network, seconds, details)
 
-    def _source(self, workspace: Workspace) -> Fitted:
-        if workspace.network is not None:
-            return Fitted(workspace.network, {}, {})
-        return self.learn_trees(workspace.trees)
+    def _source(self, grown: GrownTrees) -> Fitted:
+        if grown.network is not None:
+            return Fitted(grown.network, {}, {})
+        return self.learn_trees(grown)
 
-    prepare = staticmethod(Workspace)
+    prepare = staticmethod(grow_trees)
     title = "DN2MN"
     citation = "Lowd 2012"
     stages = (Stage(("kappa",), learn_source), Stage(("base", "orders"), learn, split="all"))

@@ -2,21 +2,12 @@
 
 from dataclasses import dataclass
 
-from mnlearn.learning.learner import Fitted, Stage, Task
+from mnlearn.learning.learner import Fitted, Stage
 from mnlearn.learning.mixtures import average_networks
 from mnlearn.learning.parameters import parameter
 from mnlearn.methods.dn_tree import GrownTrees, TreeLearner, grow_trees
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.io import suffixes
-
-
-class Workspace:
-    """The trees and the given network."""
-
-    def __init__(self, task: Task) -> None:
-        assert task.network is not None
-        self.trees: GrownTrees = grow_trees(task)
-        self.network: DependencyNetwork = task.network
 
 
 @dataclass(eq=False, kw_only=True)
@@ -27,14 +18,15 @@ class DNMixed(TreeLearner):
         0.5, "share of the trees in the mean of the log-probabilities", low=0.0, high=1.0
     )
 
-    def learn(self, workspace: Workspace) -> Fitted:
+    def learn(self, grown: GrownTrees) -> Fitted:
         """Return the network of one share and kappa."""
-        trees = self.learn_trees(workspace.trees)
+        trees = self.learn_trees(grown)
         assert isinstance(trees.model, DependencyNetwork)
-        parts = [(self.share, trees.model), (1.0 - self.share, workspace.network)]
+        assert grown.network is not None
+        parts = [(self.share, trees.model), (1.0 - self.share, grown.network)]
         return Fitted(average_networks(parts), trees.seconds, trees.details)
 
-    prepare = staticmethod(Workspace)
+    prepare = staticmethod(grow_trees)
     title = "Dependency network, trees averaged with another"
     citation = "for comparison; geometric means of CPDs"
     stages = (Stage(("share", "kappa"), learn),)

@@ -8,7 +8,7 @@ from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.shares import ALONE, Shares
 from mnlearn.learning.trees import TreePath, learn_tree_path
-from mnlearn.models.dependency_network import Trees, tree_network
+from mnlearn.models.dependency_network import DependencyNetwork, Trees, tree_network
 from mnlearn.models.io import suffixes
 
 
@@ -45,12 +45,13 @@ class TreeLearner(Learner):
 
 @dataclass
 class GrownTrees:
-    """Trees for every kappa of a grid, grown once."""
+    """Trees for every kappa of a grid, grown once, beside a network that is given."""
 
     train: Dataset
     largest_kappa: float
     threads: int
     shares: Shares = ALONE
+    network: DependencyNetwork | None = None
     paths: dict[tuple[float, float], tuple[TreePath, float]] = field(default_factory=dict)
 
     def trees(self, learner: TreeLearner) -> tuple[Trees, float]:
@@ -73,7 +74,8 @@ class GrownTrees:
 
 def grow_trees(task: Task) -> GrownTrees:
     """Return a workspace whose trees serve the largest kappa of the grid."""
-    return GrownTrees(task.train, max(task.grid["kappa"]), task.threads, task.shares)
+    largest_kappa = max(task.grid["kappa"])
+    return GrownTrees(task.train, largest_kappa, task.threads, task.shares, task.network)
 
 
 @dataclass(eq=False, kw_only=True)

@@ -13,7 +13,7 @@ from made_states import every_row, examples_of, schema_of
 from mnlearn.kernels.search import generalisation as kernels
 from mnlearn.kernels.search.generalisation import Examples, MaskedFeatures, Price
 from mnlearn.learning.features import bottom_up
-from mnlearn.learning.features.bottom_up import search_bottom_up, search_exactly
+from mnlearn.learning.features.bottom_up import search_bottom_up
 from mnlearn.learning.features.generation import generate_features
 from mnlearn.learning.features.literals import asked_columns, literal_log_odds
 from mnlearn.learning.features.pair_gains import LikelihoodGains, PairCandidates, mask_features
@@ -26,13 +26,13 @@ from mnlearn.methods.blm import BLM
 from mnlearn.methods.della_pietra import DellaPietra
 from mnlearn.methods.gssl import GSSL
 from mnlearn.methods.l1 import L1
-from mnlearn.models.features import concatenate
+from mnlearn.models.features import atomic_features, concatenate, features_of
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.scoring.any_model import pll
 
 SCHEMA = schema_of(2, 3, 1, 4)
 DATA = examples_of(SCHEMA, 400, 3)
-ATOMS = bottom_up.atomic_features(SCHEMA.n_columns)
+ATOMS = atomic_features(SCHEMA.n_columns)
 
 
 def expected_odds(network, data):
@@ -87,11 +87,10 @@ def test_a_pass_of_the_bottom_up_search_gains_what_it_says(initial):
     assert_allclose(gained, loss_of(ATOMS, base, DATA) - end - costs, rtol=1e-8)
 
 
-def test_both_bottom_up_searches_end_with_features_of_states():
-    for search in (search_bottom_up, search_exactly):
-        found = search(examples_of(SCHEMA, 60, 1), Penalty(1.0, 0.5), "full", 5, price=0.5)
-        assert len(found.features) > SCHEMA.n_columns
-        assert one_state_each(found.features)
+def test_the_bottom_up_search_ends_with_features_of_states():
+    found = search_bottom_up(examples_of(SCHEMA, 60, 1), Penalty(1.0, 0.5), "full", 5, price=0.5)
+    assert len(found.features) > SCHEMA.n_columns
+    assert one_state_each(found.features)
 
 
 def lost(objective, features, w, penalty):
@@ -121,7 +120,7 @@ def test_induction_takes_the_conjunction_that_gains_most(objective):
     atoms, weight = mask_features(search.pool.features, n), search.gains.weight
     gains = {}
     for pair in possible:
-        features = concatenate([atoms, bottom_up.features_of([[(c, 1) for c in pair]])])
+        features = concatenate([atoms, features_of([[(c, 1) for c in pair]])])
 
         def at(w, features=features):
             return lost(objective, features, np.append(weight, w), Penalty(1.0))

@@ -140,7 +140,7 @@ def test_the_result_does_not_depend_on_threads():
     with threadpool_limits(2):
         other = learn_hidden_tree(data, settings).tree
     assert other.transition.tobytes() == found[0].transition.tobytes()
-    other = learn_hidden_tree(data, replace(settings, seed=1)).tree
+    other = learn_hidden_tree(data, replace(settings, em_seed=1)).tree
     assert other.transition.tobytes() != found[0].transition.tobytes()
 
 
@@ -277,7 +277,7 @@ def test_columns_that_are_constant():
     for seed in range(5):
         tree = learn_hidden_tree(
             merge_rows(rows, weight),
-            Settings(n_states=5, batch_epochs=2, max_iterations=2, seed=seed),
+            Settings(n_states=5, batch_epochs=2, max_iterations=2, em_seed=seed),
         ).tree
         assert tree.emission[1].min() > 0.9
         assert tree.emission[4].max() < 0.1

@@ -207,7 +207,7 @@ class EdgeBudgets(Generic[M]):
     """
 
     def __init__(self, task: Task) -> None:
-        self._task = task
+        self.task = task
         self._max_edges = max(task.grid["max_edges"])
         self._key: tuple[Any, ...] = ()
         self._model: M | None = None
@@ -253,8 +253,8 @@ class EdgeBudgets(Generic[M]):
         self._seconds += time.process_time() - began
         circuit, seconds_weights = self._learn_weights(model, growth.n_splits)
         seconds = {"structure": self._seconds, "weights": seconds_weights}
-        if self._task.criterion is not None and not growth.ended and last is None:
-            self._scores[prices.max_edges] = self._task.criterion(circuit)
+        if self.task.criterion is not None and not growth.ended and last is None:
+            self._scores[prices.max_edges] = self.task.criterion(circuit)
             self._keep_scores()
         if self._seconds > _SECONDS_BETWEEN_STATES:
             self._keep(growth.state(), self._seconds)
@@ -275,26 +275,24 @@ class EdgeBudgets(Generic[M]):
 
     def _keep(self, state: dict[str, NDArray], seconds: float) -> None:
         """Keep the state of the growth."""
-        if self._task.store is not None:
+        if self.task.store is not None:
             kept = {**state, "seconds": np.array(seconds)}
-            self._task.store.save(self._name("growth", self._key), kept)
+            self.task.store.save(self._name("growth", self._key), kept)
 
     def _kept(self, key: tuple[Any, ...], n_edges: int) -> dict[str, NDArray] | None:
         """Return the state that was kept, unless it is beyond a budget."""
-        state = (
-            None if self._task.store is None else self._task.store.load(self._name("growth", key))
-        )
+        state = None if self.task.store is None else self.task.store.load(self._name("growth", key))
         return None if state is None or len(state["model_child"]) > n_edges else state
 
     def _keep_scores(self) -> None:
-        if self._task.store is not None:
+        if self.task.store is not None:
             budgets, scores = list(self._scores), list(self._scores.values())
             arrays = {"budgets": np.array(budgets), "scores": np.array(scores)}
-            self._task.store.save(self._name("scores", self._key), arrays)
+            self.task.store.save(self._name("scores", self._key), arrays)
 
     def _kept_scores(self, key: tuple[Any, ...]) -> dict[int, float]:
         """Return the scores of budgets that were learned before, in this process or another."""
-        store = self._task.store
+        store = self.task.store
         kept = None if store is None else store.load(self._name("scores", key))
         if kept is None:
             return {}

@@ -14,6 +14,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.inference.hidden_trees import log_value
 from mnlearn.learning.hidden_trees.steps import CountedRows, Counts, Penalty, maximise
 from mnlearn.learning.latent_trees.chow_liu import pair_tables
+from mnlearn.learning.parameters import parameter
 from mnlearn.models.hidden_tree import NO_PARENT, HiddenTree, leaf_tables
 from mnlearn.runtime.blas import single_threaded
 from mnlearn.runtime.progress import pulse
@@ -155,33 +156,62 @@ def _smooth_frequency(data: Dataset) -> NDArray[np.float64]:
 Judge = Callable[[HiddenTree], float]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, kw_only=True)
 class Settings:
-    """How a hidden Chow-Liu tree is learned; the parameters of the learner `hclt`.
+    """The hyperparameters of hidden Chow-Liu trees; see `Penalty`, `beliefs` and `start_tree`."""
 
-    n_states : number of values of each hidden variable.
-    pseudocount, entropy : see `maximisation.Penalty`.
-    softness : see `beliefs`.
-    start : see `start.start_tree`.
-    batch_rows : distinct rows of a part of the rows.
-    batch_epochs : passes over the data in which tables are renewed after each part.
-    max_iterations : most iterations of EM on all rows.
-    tolerance : EM on all rows stops at smaller relative gains of the penalised log-likelihood.
-    patience : so many passes without a better validation score end either kind of EM.
-    seed : seed of the start and of the order of the rows.
-    """
-
-    n_states: int = 64
-    pseudocount: float = 1.0
-    entropy: float = 0.0
-    softness: float = 0.0
-    start: str = "clusters"
-    batch_rows: int = 1024
-    batch_epochs: int = 20
-    max_iterations: int = 100
-    tolerance: float = 1e-5
-    patience: int = 3
-    seed: int = 20
+    n_states: int = parameter(64, "values of each hidden variable", low=1, high=256)
+    pseudocount: float = parameter(
+        1.0,
+        "added to the counts of each distribution, in equal shares",
+        low=0,
+        high=1e9,
+    )
+    softness: float = parameter(
+        0.0,
+        "share of each value that is replaced by the frequency of its variable (data softening)",
+        low=0,
+        high=1,
+    )
+    entropy: float = parameter(
+        0.0,
+        "weight of the entropy of hidden and observed variables (entropy regularisation)",
+        low=0,
+        high=1e3,
+    )
+    start: str = parameter("clusters", "tables at which EM starts", choices=STARTS)
+    batch_rows: int = parameter(
+        1024,
+        "distinct rows after which tables are renewed at first",
+        low=1,
+        high=1e9,
+    )
+    batch_epochs: int = parameter(
+        20, "most passes in which tables are renewed so often", low=0, high=1e6
+    )
+    max_iterations: int = parameter(100, "then most iterations of EM on all rows", low=0, high=1e6)
+    tolerance: float = parameter(
+        1e-5,
+        "EM stops at smaller relative gains in penalised log-likelihood",
+        low=0,
+        high=1,
+    )
+    patience: int = parameter(
+        3,
+        "passes without a better validation score after which EM stops",
+        low=1,
+        high=1e6,
+    )
+    holdout: float = parameter(
+        0.1,
+        "share of the training data that is held out for this score if there are no validation "
+        "data; 0 for none",
+        low=0,
+        high=0.9,
+    )
+    em_seed: int = parameter(
+        20, "seed of the start, of parts and of the hold-out", low=0, high=2**63
+    )
 
 
 # The share of a part of the rows in the counts, in the first and in the last pass.
@@ -255,7 +285,7 @@ class _Search:
         self._n_examples = data.n_examples
         self._penalty = Penalty(settings.pseudocount, settings.entropy)
         self._rows = CountedRows(data.rows, data.weight, beliefs(data, settings.softness))
-        rng = stream(settings.seed, "hclt", "start")
+        rng = stream(settings.em_seed, "hclt", "start")
         self._tree = start_tree(data, settings.n_states, settings.start, rng)
         self.best, self._best_score, self._without = self._tree, -np.inf, 0
         self.n_epochs = self.n_iterations = 0
@@ -268,7 +298,7 @@ class _Search:
         settings = self._settings
         n_rows = len(self._rows.weight)
         n_parts = -(-n_rows // settings.batch_rows)
-        rng = stream(settings.seed, "hclt", "parts")
+        rng = stream(settings.em_seed, "hclt", "parts")
         held: Counts | None = None
         steps = np.linspace(_FIRST_STEP, _LAST_STEP, settings.batch_epochs)
         for step in steps.tolist():
