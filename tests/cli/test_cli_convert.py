@@ -37,10 +37,14 @@ def test_convert_a_dependency_network_and_back():
 
 def test_info_prints_the_partition_function():
     network = mn.load("m.npz")
-    for method in ("exact", "bp", "meanfield"):
+    for method in ("exact", "bp", "meanfield", "trw"):
         record = numbers(f"info m.npz --log-partition {method} --json")
         assert record["log_partition"] == network.log_partition(method)
         assert ("converged" in record) == (method != "exact")
+    record = numbers("info m.npz --log-partition bounds --json")
+    assert record["log_partition_lower"] == network.log_partition("meanfield")
+    assert record["log_partition_upper"] == network.log_partition("trw")
+    assert record["log_partition_lower"] < network.log_partition() < record["log_partition_upper"]
     record = numbers("info m.npz --log-partition ais --seed 3 --json")
     assert record["log_partition"] == network.log_partition("ais", random_state=3)
     assert record["monte_carlo_error"] > 0

@@ -1,4 +1,4 @@
-"""Belief propagation: exact on trees of features, near exact where couplings are weak."""
+"""Belief propagation by features: exact on trees, near exact where couplings are weak."""
 
 import numpy as np
 import pytest
@@ -18,9 +18,10 @@ NOTHING = np.empty((1, 0), np.uint8)
 
 
 def marginals(network, row, query, inference=None):
-    found = infer_beliefs(terms_of(network), row, np.array(query), inference or Inference("bp"))
-    assert found.query.tolist() == sorted(query)
-    return 1 / (1 + np.exp(-found.log_odds)), found.converged
+    run = inference or Inference("bp")
+    asked, found = infer_beliefs(terms_of(network), row, np.array(query), run)
+    assert asked.query.tolist() == sorted(query)
+    return 1 / (1 + np.exp(-found.log_odds[0])), found.converged[0]
 
 
 def tree(seed, n_vars=7):
@@ -106,7 +107,7 @@ def test_without_features_beliefs_are_even_and_dependency_networks_are_refused()
     assert marginals(network, np.zeros(3, np.uint8), [0, 2])[0].tolist() == [0.5, 0.5]
     terms = terms_of(random_dependency_network(0))
     with pytest.raises(InputError, match="expected a Markov network"):
-        infer_beliefs(terms, np.zeros(5, np.uint8), np.array([0, 1]))
+        infer_beliefs(terms, np.zeros(5, np.uint8), np.array([0, 1]), Inference("bp"))
 
 
 def tight(**settings):
@@ -170,7 +171,7 @@ def test_fifty_networks_with_loops_are_near_the_exact_answers():
     worst, worst_z = 0.0, 0.0
     for seed in range(50):
         network = random_network(seed, n_vars=6, n_features=20, scale=0.5)
-        value, converged = bethe_log_partition(network, tight())
+        value, converged = bethe_log_partition(network, tight(), by_feature=True)
         assert converged
         worst_z = max(worst_z, abs(value - log_z(network)))
         p, _ = marginals(network, np.zeros(6, np.uint8), list(range(6)))
@@ -189,8 +190,8 @@ def test_rows_of_evidence_are_answered_alike_in_any_number_of_threads():
     assert one.probability.tobytes() == two.probability.tobytes()
     assert one.approximation.converged.all()
     for i, row in enumerate(rows[:20]):
-        p, _ = marginals(network, row, query)
-        np.testing.assert_allclose(one.probability[one.row_of[i]], p, atol=1e-15)
+        alone = marginals_of_rows(terms_of(network), row[None], query, run, seed=0)
+        np.testing.assert_allclose(one.probability[one.row_of[i]], alone.probability[0], atol=1e-15)
 
 
 def test_propagation_that_ends_early_is_reported(caplog):
@@ -205,7 +206,7 @@ def test_propagation_that_ends_early_is_reported(caplog):
 
 def test_a_weight_whose_exponential_overflows():
     network = markov_network(3, features_of([[(v, 1) for v in range(3)]]), [800.0])
-    value, converged = bethe_log_partition(network, tight())
+    value, converged = bethe_log_partition(network, tight(), by_feature=True)
     assert converged
     assert value == pytest.approx(800.0, abs=1e-9)
 
@@ -214,6 +215,6 @@ def test_work_of_a_feature_is_proportional_to_its_length():
     """A feature of 2,000 literals takes one iteration of 2,000 messages, not a table of states."""
     n_vars = 2000
     network = markov_network(n_vars, features_of([[(v, 1) for v in range(n_vars)]]), [800.0])
-    value, converged = bethe_log_partition(network, tight())
+    value, converged = bethe_log_partition(network, tight(), by_feature=True)
     assert converged
     assert value == pytest.approx(n_vars * np.log(2), abs=1e-9)

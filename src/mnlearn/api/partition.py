@@ -8,8 +8,12 @@ from mnlearn.api.settings import annealing_of, check_read, settings_of
 from mnlearn.inference.annealing import estimate_log_partition
 from mnlearn.inference.exact import log_partition
 from mnlearn.inference.plan import VALUE, plan
-from mnlearn.inference.settings import ANNEALED, EXACT, PARTITION_METHODS
-from mnlearn.inference.variational import bethe_log_partition, bound_log_partition
+from mnlearn.inference.settings import ANNEALED, EXACT, PARTITION_METHODS, UPPER
+from mnlearn.inference.variational import (
+    bethe_log_partition,
+    bound_log_partition,
+    bound_log_partition_above,
+)
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream_seed
 
@@ -57,6 +61,10 @@ def partition_of(
         return Partition(
             *estimate_log_partition(model, annealing, stream_seed(seed, "ais"), threads)
         )
-    approximate = bethe_log_partition if inference == "bp" else bound_log_partition
-    value, converged = approximate(model, settings_of(inference, settings))
+    # The messages of "trw" have the settings of those of "bp".
+    if inference == UPPER:
+        value, converged = bound_log_partition_above(model, settings_of("bp", settings))
+    else:
+        approximate = bethe_log_partition if inference == "bp" else bound_log_partition
+        value, converged = approximate(model, settings_of(inference, settings))
     return Partition(value, converged=converged)

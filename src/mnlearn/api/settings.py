@@ -7,7 +7,7 @@ import numpy as np
 
 from mnlearn.api.inputs import is_whole
 from mnlearn.inference.annealing import Annealing
-from mnlearn.inference.settings import ANNEALED, AUTO, Inference, inference_of
+from mnlearn.inference.settings import ANNEALED, AUTO, UPPER, Inference, inference_of
 from mnlearn.runtime.errors import InputError
 
 _SAMPLED = ("burn_in", "samples")
@@ -19,6 +19,7 @@ SETTINGS = {
     "mcsat": _SAMPLED,
     "bp": (*_ITERATED, "damping", "schedule"),
     "meanfield": _ITERATED,
+    UPPER: (*_ITERATED, "damping"),
     ANNEALED: ("chains", "samples"),
 }
 SETTINGS_OF_QUERIES = (*_SAMPLED, *SETTINGS["bp"])

@@ -18,6 +18,7 @@ from mnlearn.cli.options import (
     seed_option,
 )
 from mnlearn.cli.printing import print_record
+from mnlearn.inference.settings import PARTITION_METHODS, UPPER
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from mnlearn.runtime.decompression import ExpansionLimit
 
 
+# In place of a method: those of both bounds.
+_BOUNDS = "bounds"
 # So many variables are shown with their states.
 _LISTED = 5
 
@@ -134,9 +137,9 @@ def _kind(path: Path, limit: "ExpansionLimit") -> str | None:
 @click.option(
     "--log-partition",
     "method",
-    type=click.Choice(["exact", "bp", "meanfield", "ais"]),
+    type=click.Choice([*PARTITION_METHODS, _BOUNDS]),
     help="Also print log Z in nats by this method: exact by a circuit, the Bethe estimate, a lower "
-    "bound, or annealed importance sampling.",
+    "bound, an upper bound, annealed importance sampling, or both bounds.",
 )
 @seed_option
 @json_option
@@ -169,6 +172,12 @@ def _partition_record(model: "Model", method: str, seed: int) -> dict[str, Any]:
     """Return log Z, with the error of an estimate or whether an approximation converged."""
     from mnlearn.api.partition import partition_of
 
+    if method == _BOUNDS:
+        ends = (("lower", "meanfield"), ("upper", UPPER))
+        return {
+            f"log_partition_{end}": partition_of(model, by, {}, seed, threads=1).log_partition
+            for end, by in ends
+        }
     found = partition_of(model, method, {}, seed, threads=1)
     return {
         name: value

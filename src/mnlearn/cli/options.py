@@ -239,7 +239,7 @@ _INFERENCE_OPTIONS = (
     click.option(
         "--schedule",
         type=click.Choice(SCHEDULES),
-        help="Whether bp computes messages one after the other, or all from the last iteration's.  "
-        "[default: sequential]",
+        help="Whether bp computes messages one after the other, all from the last iteration's, or "
+        "first those for which most has changed.  [default: sequential]",
     ),
 )

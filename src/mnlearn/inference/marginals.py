@@ -17,7 +17,7 @@ from mnlearn.inference.state_columns import (
     state_probabilities,
 )
 from mnlearn.inference.terms import Query, Terms, query_of
-from mnlearn.inference.variational import Approximation, fit_independent, propagate
+from mnlearn.inference.variational import Approximation, approximate
 from mnlearn.kernels.sampling.blocks import sample_block_marginals
 from mnlearn.kernels.sampling.enumeration import enumerate_log_likelihood, enumerate_marginals
 from mnlearn.kernels.sampling.gibbs import GibbsPlan, batch_ends, sample_marginals
@@ -132,8 +132,7 @@ def conditional_marginals(
         zero, one = _enumerate(asked, evidence, threads)
         return Marginals(*of_query, one, zero, row_of, None)
     if inference.method in ITERATIVE:
-        approximate = propagate if inference.method == "bp" else fit_independent
-        found = approximate(asked, evidence, inference, threads=threads)
+        found = approximate(terms, asked, rows[first], evidence, inference, threads)
         _tell_unconverged(found, inference)
         zero, one = probabilities_of_columns(found.log_odds, asked.start)
         return Marginals(*of_query, one, zero, row_of, None, found)

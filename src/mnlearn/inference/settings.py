@@ -12,11 +12,14 @@ ITERATIVE = ("bp", "meanfield")
 METHODS = ("gibbs", "exact", "mcsat", "bp", "meanfield")
 # Annealed importance sampling estimates partition functions only.
 ANNEALED = "ais"
-# The methods that give the partition function of a network, the usual one first.
-PARTITION_METHODS = ("exact", *ITERATIVE, ANNEALED)
+# Tree-reweighted belief propagation bounds partition functions from above.
+UPPER = "trw"
+# The methods that give the partition function of a network, first those for its likelihood.
+LIKELIHOOD_METHODS = ("exact", *ITERATIVE, ANNEALED)
+PARTITION_METHODS = (*LIKELIHOOD_METHODS, UPPER)
 # How examples are drawn.
 SAMPLERS = (AUTO, EXACT, "gibbs")
-SCHEDULES = ("sequential", "parallel")
+SCHEDULES = ("sequential", "parallel", "residual")
 # Samples that are not counted and that are; those of MC-SAT are the DTSL paper's.
 _SAMPLES = {"mcsat": (1000, 10000)}
 
@@ -42,9 +45,10 @@ class Inference:
     damping : float
         Share of the old message that an update of belief propagation keeps, against oscillation in
         loops; at least 0 and below 1.
-    schedule : {"sequential", "parallel"}
+    schedule : {"sequential", "parallel", "residual"}
         Whether belief propagation computes a message from the newest messages, or all messages of
-        an iteration from those of the iteration before.
+        an iteration from those of the iteration before, or next the messages for which most has
+        changed.
     """
 
     method: str = "gibbs"
@@ -72,7 +76,8 @@ class Inference:
             raise InputError("expected damping of at least 0 and below 1.", where="inference")
         if self.schedule not in SCHEDULES:
             raise InputError(
-                f"expected the schedule sequential or parallel, got {self.schedule!r}.",
+                f"expected the schedule {SCHEDULES[0]}, {SCHEDULES[1]} or {SCHEDULES[2]}, "
+                f"got {self.schedule!r}.",
                 where="inference",
             )
 

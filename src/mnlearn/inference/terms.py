@@ -1,11 +1,13 @@
 """One form for inference in all log-linear models: weighted conjunctions with or without owner."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.inference.indicators import Indicators, over_indicators
+from mnlearn.inference.tables.factors import Factors, factors_of
 from mnlearn.kernels.sampling.blocks import Blocks
 from mnlearn.kernels.sampling.conditioning import SYMMETRIC, QueryTerms, number_kinds
 from mnlearn.models.dependency_network import DependencyNetwork
@@ -27,13 +29,19 @@ class Terms:
     indicators : what literals speak of; in a binary model the variables themselves.
     conjunctions : symmetric terms have all their literals; an owned term lacks its owner's.
     weight : float64, finite. owner : int64, the column whose log-odds or score a term adds to, or
-        SYMMETRIC.
+        SYMMETRIC. model : whose terms they are.
     """
 
     indicators: Indicators
     conjunctions: FeatureSet
     weight: NDArray[np.float64]
     owner: NDArray[np.int64]
+    model: Model
+
+    @cached_property
+    def factors(self) -> Factors | None:
+        """The model as tables, if these are not too large."""
+        return factors_of(self.model)
 
     @property
     def n_vars(self) -> int:
@@ -50,7 +58,7 @@ def terms_of(model: Model) -> Terms:
     weight = finite(network.weight)
     if not possible.all():
         features, weight = features.select(possible), weight[possible]
-    return Terms(indicators, features, weight, np.full(len(features), SYMMETRIC, np.int64))
+    return Terms(indicators, features, weight, np.full(len(features), SYMMETRIC, np.int64), model)
 
 
 def terms_of_features(model: DependencyNetwork) -> Terms:
@@ -83,6 +91,7 @@ def _terms_of_cpds(model: DependencyNetwork, *, with_trees: bool) -> Terms:
         concatenate([both.select(kept), rest]),
         np.concatenate([of_leaf[kept], sign * finite(model.weight)[number[of]]]),
         np.concatenate([(start[trees.target[leaf]] + state)[kept], owner]),
+        model,
     )
 
 

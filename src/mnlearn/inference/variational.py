@@ -6,14 +6,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.inference.settings import Inference
+from mnlearn.inference.settings import SCHEDULES, Inference
+from mnlearn.inference.tables.factors import Factors
+from mnlearn.inference.tables.relaxed import relaxed_factors
 from mnlearn.inference.terms import Query, Terms, query_of, terms_of
 from mnlearn.kernels.sampling.belief_propagation import PropagationPlan, propagate_beliefs
 from mnlearn.kernels.sampling.mean_field import fit_mean_field
+from mnlearn.kernels.tables.beliefs import MessagePlan, propagate_tables
+from mnlearn.kernels.tables.forests import bound_by_forests
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.threads import map_ranges
+from mnlearn.variables.schema import NO_STATE
 
 # Arguments: evidence, first and last row, and the arrays log_odds and report to fill in.
 Fit = Callable[[NDArray[np.uint8], int, int, NDArray[np.float64], NDArray[np.float64]], None]
@@ -82,58 +87,39 @@ def log_partition_by(
     return float(found.log_partition[0]), bool(found.converged[0])
 
 
-_DEFAULT = Inference("bp")
+def approximate(
+    terms: Terms,
+    asked: Query,
+    rows: NDArray[np.uint8],
+    evidence: NDArray[np.uint8],
+    inference: Inference,
+    threads: int,
+) -> Approximation:
+    """Return the marginals of query variables by mean field or belief propagation.
 
-
-@dataclass(frozen=True, eq=False)
-class Beliefs:
-    """Approximate marginals of query variables given evidence.
-
-    Attributes
-    ----------
-    query : ndarray of int64, shape (n_query,)
-        Variables, ascending.
-    start : ndarray of int64, shape (n_query + 1,)
-        Query variable q has the columns start[q]:start[q + 1] of `log_odds`.
-    log_odds : ndarray of float64, shape (n_columns,)
-        Log-odds of columns of variables of two states, and scores of other states, in nats.
-    converged : bool
-        Whether the log-odds changed by at most the tolerance in the last iteration.
+    rows : uint8, (n_rows, n_columns), values of all variables. evidence : the same, as indicators
+        of the evidence variables. The messages are those of tables, unless these are too large.
     """
-
-    query: NDArray[np.int64]
-    start: NDArray[np.int64]
-    log_odds: NDArray[np.float64]
-    converged: bool
+    if inference.method != "bp":
+        return fit_independent(asked, evidence, inference, threads=threads)
+    if terms.factors is None:
+        return propagate(asked, evidence, inference, threads=threads)
+    values = terms.model.schema.values(rows)
+    return propagate_on_tables(terms.factors, values, asked.query, inference, threads=threads)
 
 
 def infer_beliefs(
     terms: Terms,
     row: NDArray[np.uint8],
     query: NDArray[np.int64],
-    inference: Inference = _DEFAULT,
-) -> Beliefs:
-    """Return the beliefs of `query` given the values of all other variables in a row.
+    inference: Inference,
+) -> tuple[Query, Approximation]:
+    """Return the beliefs of `query` by features, given the values of all other variables of a row.
 
-    Parameters
-    ----------
-    terms : Terms
-        The terms of a Markov network.
-    row : ndarray of uint8, shape (n_columns,)
-        Values; those of query variables are not read.
-    query : ndarray of int64, shape (n_query,)
-        Variables.
-    inference : Inference
-        Damping, schedule and when to stop.
-
-    Raises
-    ------
-    InputError
-        The terms are those of a dependency network, which has no factors.
+    row : uint8, (n_columns,); values of query variables are not read. query : variables.
     """
     asked = query_of(terms, query)
-    found = propagate(asked, terms.indicators.extend(row[None])[:, asked.evidence], inference)
-    return Beliefs(asked.query, asked.start, found.log_odds[0], bool(found.converged[0]))
+    return asked, propagate(asked, terms.indicators.extend(row[None])[:, asked.evidence], inference)
 
 
 def propagate(
@@ -164,10 +150,10 @@ def propagate(
 
     Notes
     -----
-    The algorithm makes sum-product updates of log-odds messages. An iteration costs time
+    Each feature is a factor of its own, as in the papers of the studies. An iteration costs time
     proportional to the total length of the features. The marginals and log Z are exact where the
     graph that joins each feature to its query variables has no cycle. Two features over the same
-    two variables make a cycle.
+    two variables make a cycle; see `propagate_on_tables`.
 
     References
     ----------
@@ -176,6 +162,10 @@ def propagate(
     """
     if asked.owned:
         raise InputError("belief propagation: expected a Markov network.")
+    if inference.schedule == "residual":
+        raise InputError(
+            "schedule residual: some features are too long for tables; use sequential or parallel."
+        )
     plan = PropagationPlan(
         inference.iterations,
         inference.tolerance,
@@ -189,24 +179,132 @@ def propagate(
     return approximate_rows(fit, asked, evidence, inference.tolerance, threads)
 
 
+def propagate_on_tables(
+    factors: Factors,
+    values: NDArray[np.uint8],
+    query: NDArray[np.int64],
+    inference: Inference,
+    *,
+    threads: int = 1,
+) -> Approximation:
+    """Return the beliefs of the query variables given the states of all others in each row.
+
+    Parameters
+    ----------
+    factors : Factors
+        The tables of a model.
+    values : ndarray of uint8, shape (n_rows, n_vars)
+        Numbers of states; those of query variables are not read.
+    query : ndarray of int64, shape (n_query,)
+        Variables, ascending.
+    inference : Inference
+        Damping, schedule and when to stop.
+    threads : int
+        Number of threads; the result does not depend on it.
+
+    Returns
+    -------
+    Approximation
+        Its `log_partition` is the Bethe estimate of log Z; minus infinity for evidence that is seen
+        to be impossible, whose beliefs are even.
+
+    Notes
+    -----
+    Messages go between each table and its variables; `kernels.tables.beliefs` says how. The answers
+    are exact where the graph that joins each table to its query variables has no cycle, after one
+    sweep from the leaves and one back.
+
+    References
+    ----------
+    Elidan, McGraw & Koller, "Residual belief propagation", UAI 2006.
+    """
+    values = values.copy()
+    values[:, query] = NO_STATE
+    first = np.concatenate([[0], np.cumsum(factors.arity)])
+    scores, report = np.empty((len(values), first[-1])), np.empty((len(values), 3))
+    plan = _message_plan(inference)
+
+    def run(begin: int, end: int) -> None:
+        propagate_tables(_arrays(factors), values, plan, begin, end, scores, report)
+
+    map_ranges(run, len(values), threads)
+    columns = []
+    for v in query[factors.arity[query] > 1].tolist():
+        own = scores[:, first[v] : first[v + 1]]
+        columns.append(own[:, 1:] - own[:, :1] if own.shape[1] == 2 else own)
+    return Approximation(
+        np.concatenate(columns, axis=1) if columns else np.empty((len(values), 0)),
+        report,
+        inference.tolerance,
+    )
+
+
+def _arrays(factors: Factors) -> tuple[NDArray, ...]:
+    return (factors.arity, factors.start, factors.scope, factors.offset, factors.log_table)
+
+
+def _message_plan(inference: Inference) -> MessagePlan:
+    schedule = SCHEDULES.index(inference.schedule)
+    return MessagePlan(inference.iterations, inference.tolerance, inference.damping, schedule)
+
+
 def bethe_log_partition(
-    network: MarkovNetwork | BayesianNetwork, inference: Inference
+    network: MarkovNetwork | BayesianNetwork, inference: Inference, *, by_feature: bool = False
 ) -> tuple[float, bool]:
     """Return the Bethe estimate of log Z, in nats, and whether the propagation converged.
 
     Parameters
     ----------
     network : MarkovNetwork or BayesianNetwork
-        Infinite weights count as `inference.terms.HARD_WEIGHT`.
+        Without tables, infinite weights count as `inference.terms.HARD_WEIGHT`.
     inference : Inference
         Damping, schedule and when to stop.
+    by_feature : bool
+        Each feature is a factor of its own, as in the LEM paper. Else the features over some
+        variables are one table, unless that would be too large.
 
     Notes
     -----
-    The estimate can be above or below log Z. It is exact where the graph that joins each feature
+    The estimate can be above or below log Z. It is exact where the graph that joins each factor
     to its variables has no cycle.
     """
-    return log_partition_by(propagate, network, inference)
+    terms = terms_of(network)
+    if by_feature or terms.factors is None:
+        return log_partition_by(propagate, network, inference)
+    every = np.arange(network.n_vars)
+    found = propagate_on_tables(
+        terms.factors, np.full((1, len(every)), NO_STATE, np.uint8), every, inference
+    )
+    return float(found.log_partition[0]), bool(found.converged[0])
+
+
+def bound_log_partition_above(
+    network: MarkovNetwork | BayesianNetwork, inference: Inference
+) -> tuple[float, bool]:
+    """Return an upper bound of log Z, in nats, and whether the messages converged.
+
+    Parameters
+    ----------
+    network : MarkovNetwork or BayesianNetwork
+        Features that are too long for a table are replaced by greater ones; see
+        `inference.tables.relaxed`.
+    inference : Inference
+        Damping, schedule and when to stop. The bound holds without convergence too.
+
+    Notes
+    -----
+    The mean of the logarithms of forests of tables is the network. As log Z is convex, the mean of
+    the forests' log Z is a bound. Tree-reweighted belief propagation makes it small.
+
+    References
+    ----------
+    Wainwright, Jaakkola & Willsky, "A new class of upper bounds on the log partition function",
+    IEEE Transactions on Information Theory 51 (2005).
+    """
+    factors = relaxed_factors(network)
+    unknown = np.full(network.n_vars, NO_STATE, np.uint8)
+    value, _, change = bound_by_forests(_arrays(factors), unknown, _message_plan(inference))
+    return value, bool(change <= inference.tolerance)
 
 
 def fit_independent(

@@ -258,17 +258,18 @@ class Questions:
 
         Parameters
         ----------
-        inference : {"exact", "bp", "meanfield", "ais"}
+        inference : {"exact", "bp", "meanfield", "trw", "ais"}
             How log Z of a Markov network is found. "exact" compiles it into a circuit, "bp" gives
-            the Bethe estimate, "meanfield" a lower bound, and "ais" the estimate of annealed
-            importance sampling. Other models are always exact.
+            the Bethe estimate, "meanfield" a lower bound, "trw" an upper bound by tree-reweighted
+            belief propagation, and "ais" the estimate of annealed importance sampling. Other models
+            are always exact.
         random_state : int, generator or None
             Seed of "ais", by default that of the command line (20).
         n_jobs : int, optional
             Number of threads; the result does not depend on it.
         **settings
-            `iterations` and `tolerance` of "bp" and "meanfield"; `damping` and `schedule` of "bp";
-            `chains` and `samples` (steps) of "ais".
+            `iterations` and `tolerance` of "bp", "meanfield" and "trw"; `damping` of "bp" and "trw"
+            and `schedule` of "bp"; `chains` and `samples` (steps) of "ais".
 
         Raises
         ------
@@ -278,8 +279,9 @@ class Questions:
 
         Notes
         -----
-        A warning says if an approximation did not converge. `mnlearn.score` with the metric "ll"
-        and "ais" has the standard error of the estimate, `monte_carlo_error`.
+        A warning says if an approximation did not converge; bounds hold all the same.
+        `mnlearn.score` with the metric "ll" and "ais" has the standard error of the estimate,
+        `monte_carlo_error`.
 
         Examples
         --------

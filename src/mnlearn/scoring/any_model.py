@@ -282,7 +282,9 @@ def annealed_ll(
     return score_of(_log_potential(network, data) - log_z, data, error)
 
 
-def approximate_ll(model: Model, data: Dataset, inference: Inference) -> Score:
+def approximate_ll(
+    model: Model, data: Dataset, inference: Inference, *, by_feature: bool = False
+) -> Score:
     """Return the log-likelihood with an approximate partition function.
 
     Belief propagation gives the Bethe estimate. Mean field gives a lower bound of the partition
@@ -297,6 +299,8 @@ def approximate_ll(model: Model, data: Dataset, inference: Inference) -> Score:
         The examples.
     inference : Inference
         Belief propagation or mean field, with its settings.
+    by_feature : bool
+        See `inference.variational.bethe_log_partition`.
 
     References
     ----------
@@ -307,8 +311,10 @@ def approximate_ll(model: Model, data: Dataset, inference: Inference) -> Score:
         return ll(model, data)
     _refuse_without_joint(model, "ll")
     network: MarkovNetwork = model.to_markov_network()
-    approximate = bethe_log_partition if inference.method == "bp" else bound_log_partition
-    log_z, converged = approximate(network, inference)
+    if inference.method == "bp":
+        log_z, converged = bethe_log_partition(network, inference, by_feature=by_feature)
+    else:
+        log_z, converged = bound_log_partition(network, inference)
     score = score_of(_log_potential(network, data) - log_z, data)
     return replace(score, converged=float(converged))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mnlearn.inference.settings import ITERATIVE, METHODS, PARTITION_METHODS
+from mnlearn.inference.settings import ITERATIVE, LIKELIHOOD_METHODS, METHODS
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ METRICS = (
         "partition function, so it is exact only for small networks and for models with exact "
         "inference, such as circuits and trees.",
         measure=_ll,
-        methods=PARTITION_METHODS,
+        methods=LIKELIHOOD_METHODS,
         sum_out=_marginal_ll,
         in_records=_has_exact_likelihood,
     ),

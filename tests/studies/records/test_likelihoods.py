@@ -64,7 +64,8 @@ def test_networks_are_scored_by_both_estimates(folder):
         assert 0 < error < 0.2
         assert annealed["mean"] == pytest.approx(exact.mean, abs=5 * error)
         assert annealed["stderr"] == pytest.approx(exact.standard_error)
-        beliefs = approximate_ll(network, test, Inference("bp", iterations=200, tolerance=1e-8))
+        run = Inference("bp", iterations=200, tolerance=1e-8)
+        beliefs = approximate_ll(network, test, run, by_feature=True)
         assert entry["scores"]["ll_beliefs"]["mean"] == beliefs.mean
         assert entry["numbers"]["converged_beliefs"] == beliefs.converged
 

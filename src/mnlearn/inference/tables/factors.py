@@ -1,6 +1,7 @@
 """Discrete factor graphs as flat arrays, and the factors of models."""
 
 import itertools
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -184,10 +185,10 @@ def factors_of_features(
     own = [tuple(dict.fromkeys(variable[a:b])) for a, b in itertools.pairwise(start)]
     arity: list[Any] = schema.arity.tolist()
     kept, home_of = _maximal(set(own))
-    cells = [float(np.prod([arity[v] for v in scope], dtype=float)) for scope in kept]
+    cells = [math.prod(arity[v] for v in scope) for scope in kept]
     if max(cells) > MAX_TABLE or sum(cells) > MAX_CELLS:
         return None
-    scope_start, offset = _spans(map(len, kept)), _spans(map(int, cells))
+    scope_start, offset = _spans(map(len, kept)), _spans(cells)
     scope = np.array([v for one in kept for v in one], np.int32)
     table = np.zeros(offset[-1])
     add_features(

@@ -221,11 +221,11 @@ def _believe(terms: Terms, queries: _Queries) -> dict[str, Any]:
     def answer(first: int, last: int) -> None:
         for i in range(first, last):
             query = np.flatnonzero(queries.asked[i])
-            found = infer_beliefs(terms, queries.rows[i], query)
+            asked, found = infer_beliefs(terms, queries.rows[i], query, Inference("bp"))
             # From the log-odds: 1 minus a probability could be 0.
-            by_state = log_state_probabilities(found.log_odds[None], found.start)
-            own = of_values(by_state, queries.values[i : i + 1, query], found.start)
-            log_own[i, query], converged[i] = own[0], found.converged
+            by_state = log_state_probabilities(found.log_odds, asked.start)
+            own = of_values(by_state, queries.values[i : i + 1, query], asked.start)
+            log_own[i, query], converged[i] = own[0], found.converged[0]
 
     seconds = _seconds_per_query(answer, queries)
     return {

@@ -139,7 +139,8 @@ class _Scoring:
     def _approximate(self, network: MarkovNetwork) -> dict[str, Any]:
         """Score a network by belief propagation and by annealed importance sampling."""
         began = time.process_time()
-        beliefs = approximate_ll(network, self._test, Inference("bp", **self._settings["beliefs"]))
+        run = Inference("bp", **self._settings["beliefs"])
+        beliefs = approximate_ll(network, self._test, run, by_feature=True)
         between = time.process_time()
         annealed = annealed_ll(
             network,
