@@ -1,6 +1,5 @@
 """Trees of buckets of factors, and what they cost."""
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -22,6 +21,9 @@ from mnlearn.runtime.errors import InputError
 
 # Most cells of the messages of a tree.
 MAX_CELLS = 1 << 27
+# Log2 of the cells of tables that are an estimate of the cost themselves, because they are too many
+# for whole numbers.
+COUNTED = 50.0
 
 
 class Cost(NamedTuple):
@@ -84,7 +86,7 @@ def cost_of(
     known = np.zeros(len(factors.arity), bool) if known is None else known
     part = part_of(factors, known)
     order, inside = order_of(factors, part, query, later)
-    if order.log2_cells > 2 * math.log2(MAX_CELLS):
+    if order.log2_cells > COUNTED:
         return Cost(2.0**order.log2_cells, 2.0**order.log2_cells)
     buckets, _ = buckets_of(factors, part, order, inside)
     return cost_of_buckets(buckets)

@@ -34,6 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.inference.tables.buckets import (
+    COUNTED,
     MAX_CELLS,
     Cost,
     buckets_of,
@@ -109,7 +110,8 @@ class CliqueTree:
         known = np.zeros(len(factors.arity), bool) if self.known is None else self.known
         part = part_of(factors, known)
         order, inside = order_of(factors, part, self.kept, self.later)
-        check_cost(Cost(2.0 ** (order.log2_cells - 8), 0.0), self.max_cells)
+        if order.log2_cells > COUNTED:
+            check_cost(Cost(2.0**order.log2_cells, 0.0), self.max_cells)
         buckets, home = buckets_of(factors, part, order, inside)
         return buckets, entry_of(factors, part, buckets, home)
 

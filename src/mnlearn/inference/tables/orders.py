@@ -11,12 +11,16 @@ from mnlearn.kernels.tables.order import eliminate, join_scopes
 
 # The rank of a variable that is not eliminated.
 KEPT = -1
+_MOST_TRIES = 100
+# Log2 of the cells of tables that no better order will make few enough; and of those that need not
+# be counted to the end.
+_WIDE, _HOPELESS = 32.0, 64.0
 
 
 class Order(NamedTuple):
     """An order of elimination.
 
-    order : int64, the variables in their order.
+    order : int64, the variables in their order, the first ones if there are too many cells.
     near : uint64, bits of the neighbours of each variable when it is eliminated.
     log2_cells : log2 of the number of cells of all tables over a variable and its neighbours.
     """
@@ -33,7 +37,10 @@ def find_order(
     rank: NDArray[np.int64] | None = None,
     joined: Sequence[int] = (),
 ) -> Order:
-    """Return the better of the orders of least fill and of least weighted fill.
+    """Return the best of orders of least fill and of least weighted fill.
+
+    The first of equal variables is taken. Where the tables are so large that it pays, more orders
+    are tried, in which ties are broken by chance.
 
     Parameters
     ----------
@@ -54,14 +61,30 @@ def find_order(
         join_scopes(np.array([0, len(joined)]), np.asarray(joined, np.int64), near)
     rank = np.zeros(n, np.int64) if rank is None else rank
     log_size = np.log2(arity)
-    found: list[Order] = []
-    for weight in (np.ones(n), arity.astype(np.float64)):
+    weights = [np.ones(n)]
+    if (arity != arity[:1]).any():
+        weights.append(arity.astype(np.float64))
+    rng, best, k = np.random.default_rng(0), None, 0
+    while best is None or k < len(weights) + _n_tries(best.log2_cells, n):
         own, order = near.copy(), np.empty(n, np.int64)
-        n_left, log2_cells = eliminate(own, weight, log_size, rank, np.inf, order)
-        found.append(Order(order[:n_left], own, log2_cells))
-        if (arity == arity[:1]).all():
-            break
-    return min(found, key=lambda one: one.log2_cells)
+        priority = np.arange(n) if k < len(weights) else rng.permutation(n)
+        how = weights[k % len(weights)], log_size, rank, priority
+        most = _HOPELESS if best is None else best.log2_cells
+        n_found, log2_cells = eliminate(own, *how, most, order)
+        if best is None or log2_cells < best.log2_cells:
+            best = Order(order[:n_found], own, log2_cells)
+        k += 1
+    return best
+
+
+def _n_tries(log2_cells: float, n_vars: int) -> int:
+    """Return how many more orders are worth their time, which is a tenth of the whole.
+
+    An order takes about as long for each variable as the products of some thousand cells.
+    """
+    if log2_cells > _WIDE:
+        return 0
+    return int(min(_MOST_TRIES, 2.0**log2_cells / (8000 * max(n_vars, 1))))
 
 
 def min_fill_order(
@@ -86,5 +109,6 @@ def min_fill_order(
     join_scopes(start, np.array([v for scope in scopes for v in scope], np.int64), near)
     order = np.empty(n_vars, np.int64)
     rank = np.zeros(n_vars, np.int64)
-    n_found, log2_cells = eliminate(near, np.ones(n_vars), log_size, rank, float(most), order)
+    how = np.ones(n_vars), log_size, rank, np.arange(n_vars), float(most)
+    n_found, log2_cells = eliminate(near, *how, order)
     return order[:n_found].tolist(), log2_cells
