@@ -19,7 +19,7 @@ from mnlearn.api.inputs import (
     to_whole_seed,
 )
 from mnlearn.api.partition import partition_of
-from mnlearn.api.queries import joint, most_probable, probability
+from mnlearn.api.queries import advised, joint, most_probable, probability
 from mnlearn.api.saving import save_own
 from mnlearn.api.scores import score
 from mnlearn.api.user_warnings import warn_user
@@ -27,9 +27,9 @@ from mnlearn.inference.circuits import exact
 from mnlearn.inference.circuits.compilation import MAX_EDGES, compile_network
 from mnlearn.inference.evidence import find_variable
 from mnlearn.inference.plan import SAMPLE, plan
-from mnlearn.inference.queries import known_columns
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import SAMPLERS
+from mnlearn.inference.state_columns import known_columns
 from mnlearn.learning.weights.arrangement import learn_weights
 from mnlearn.learning.weights.descent import Penalty
 from mnlearn.learning.weights.fit import MAX_ITERATIONS
@@ -55,10 +55,11 @@ def query(
     settings: Mapping[str, Any],
     random_state: Any,
     n_jobs: int | None,
+    strict: bool,
 ) -> Any:
     """Answer `Questions.query`."""
     seed, threads = to_seed(random_state, "query"), to_threads(n_jobs)
-    how = queries.Asked(inference, settings, seed, threads)
+    how = queries.Asked(inference, settings, seed, threads, strict)
     return queries.query(model, evidence, variables, how)
 
 
@@ -77,7 +78,8 @@ def sample(
     if inference not in SAMPLERS:
         expected = ", ".join(SAMPLERS)
         raise InputError(f"inference: expected one of {expected}, got {inference!r}.")
-    chosen = plan(model, SAMPLE, method=inference)
+    with advised('inference="auto" runs Gibbs chains where it has to'):
+        chosen = plan(model, SAMPLE, method=inference)
     seed, threads = to_seed(random_state, "sample"), to_threads(n_jobs)
     rows = sample_rows(model, int(n_samples), int(burn_in), seed, threads=threads, chosen=chosen)
     schema: Schema = model.schema

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from mnlearn.api.queries import advised
 from mnlearn.api.settings import annealing_of, check_read, settings_of
 from mnlearn.inference.annealing import estimate_log_partition
 from mnlearn.inference.exact import log_partition
@@ -20,15 +21,26 @@ from mnlearn.runtime.random_streams import stream_seed
 
 @dataclass(frozen=True)
 class Partition:
-    """log Z in nats; the standard error of an estimate; whether an approximation converged."""
+    """log Z in nats, and the way to it.
+
+    monte_carlo_error : the standard error of an estimate by sampling. converged : whether an
+    iterative approximation did. is_exact : whether it is no estimate.
+    """
 
     log_partition: float
+    inference: str
+    is_exact: bool = True
     monte_carlo_error: float = 0.0
     converged: bool | None = None
 
 
 def partition_of(
-    model: Any, inference: str, settings: Mapping[str, Any], seed: int, threads: int
+    model: Any,
+    inference: str,
+    settings: Mapping[str, Any],
+    seed: int,
+    threads: int,
+    estimates: str = 'inference="ais" or inference="bp"',
 ) -> Partition:
     """Return the partition function; see `Questions.log_partition`.
 
@@ -42,6 +54,8 @@ def partition_of(
         Settings of the method.
     seed, threads : int
         For annealed importance sampling.
+    estimates : str
+        How a person asks for an estimate.
 
     Raises
     ------
@@ -53,18 +67,19 @@ def partition_of(
         expected = ", ".join(PARTITION_METHODS)
         raise InputError(f"inference: expected one of {expected}, got {inference!r}.")
     check_read(inference, settings)
-    chosen = plan(model, VALUE, method=EXACT if model.is_directed else inference)
+    with advised(f"{estimates} estimates log Z"):
+        chosen = plan(model, VALUE, method=EXACT if model.is_directed else inference)
     if chosen.form is not None:
-        return Partition(log_partition(chosen.form))
+        return Partition(log_partition(chosen.form), chosen.way)
     if inference == ANNEALED:
         annealing = annealing_of(settings)
-        return Partition(
-            *estimate_log_partition(model, annealing, stream_seed(seed, "ais"), threads)
-        )
+        seed = stream_seed(seed, "ais")
+        value, error = estimate_log_partition(model, annealing, seed, threads)
+        return Partition(value, inference, is_exact=False, monte_carlo_error=error)
     # The messages of "trw" have the settings of those of "bp".
     if inference == UPPER:
         value, converged = bound_log_partition_above(model, settings_of("bp", settings))
     else:
         approximate = bethe_log_partition if inference == "bp" else bound_log_partition
         value, converged = approximate(model, settings_of(inference, settings))
-    return Partition(value, converged=converged)
+    return Partition(value, inference, is_exact=False, converged=converged)

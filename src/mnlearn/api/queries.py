@@ -1,6 +1,7 @@
 """Questions to a model in names and states: what is known, and how answers are written."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -8,7 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.api.inputs import refuse_mask
-from mnlearn.api.settings import SETTINGS_OF_QUERIES, check_read, settings_of
+from mnlearn.api.settings import (
+    SETTINGS_OF_QUERIES,
+    Spell,
+    check_read,
+    settings_of,
+    spell_argument,
+)
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.tables import describe_order
 from mnlearn.inference.evidence import (
@@ -17,11 +24,12 @@ from mnlearn.inference.evidence import (
     read_mapping,
     read_rows,
 )
-from mnlearn.inference.plan import MARGINALS, Plan, plan
+from mnlearn.inference.plan import MARGINALS, Plan, TooWideError, plan
 from mnlearn.inference.queries import Answer, answer, log_probabilities, modes
+from mnlearn.inference.queries import joint as joint_probabilities
 from mnlearn.inference.sampling import describe_barriers
 from mnlearn.inference.settings import AUTO, EXACT, METHODS, Inference
-from mnlearn.inference.state_columns import state_probabilities, state_start
+from mnlearn.inference.state_columns import state_start
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.frames import as_frame, column_names, is_frame, states_table
 from mnlearn.variables.schema import BINARY, NO_STATE, Schema
@@ -31,13 +39,15 @@ if TYPE_CHECKING:
 
 # A joint table has so many rows at most.
 MAX_COMBINATIONS = 2**16
+_MARGINAL_ESTIMATES = "query estimates the probabilities of single variables"
 
 
 @dataclass(frozen=True)
 class Asked:
     """How a query is answered: method, settings of `Inference`, 64-bit seed, threads.
 
-    spell : how a person writes the name of a setting, in errors.
+    strict : whether an estimate that has not converged is refused.
+    spell : how a person writes the name of a setting, or the setting of a value, in sentences.
     tell : takes what a person should know of the answer.
     """
 
@@ -45,7 +55,8 @@ class Asked:
     settings: Mapping[str, Any]
     seed: int
     threads: int
-    spell: Callable[[str], str] = str
+    strict: bool = False
+    spell: Spell = spell_argument
     tell: Callable[[str], None] = warn_user
 
 
@@ -86,6 +97,29 @@ def _is_mapping(evidence: Any) -> bool:
     return evidence is None or (hasattr(evidence, "items") and not is_frame(evidence))
 
 
+def ask(model: Any, question: Question, variables: Any, how: Asked) -> tuple[list[int], Answer]:
+    """Return the variables that are answered for, and the probabilities of their states."""
+    values = question.evidence.values
+    known: NDArray[np.bool_] = (values != NO_STATE).all(axis=0)
+    if variables is None:
+        wanted = list(range(len(model.schema)))
+        if question.form == "mapping":
+            wanted = np.flatnonzero(~known).tolist()
+    else:
+        wanted = find_variables(model.schema, _listed(variables), how.spell("variables"))
+        _refuse_known(model.schema, wanted, known, how.spell("variables"))
+    return wanted, _probabilities(model, question.evidence, how, wanted)
+
+
+def _refuse_known(
+    schema: Schema, wanted: Sequence[int], known: NDArray[np.bool_], argument: str
+) -> None:
+    for v in wanted:
+        if known[v]:
+            fault = f"the value of {schema.names[v]!r} is in the evidence."
+            raise InputError(fault, where=argument)
+
+
 def query(model: Any, evidence: Any, variables: Any, how: Asked) -> Any:
     """Return probabilities given evidence; see `Questions.query`."""
     schema: Schema = model.schema
@@ -95,19 +129,15 @@ def query(model: Any, evidence: Any, variables: Any, how: Asked) -> Any:
     if named:
         raise InputError(f"evidence: expected a mapping, as in query({{{named[0]!r}: ...}}).")
     question = question_of(model, evidence)
-    values = question.evidence.values
     if question.form != "mapping" and variables is not None:
         raise InputError("variables: expected none with rows of evidence, whose NaN are asked for.")
-    wanted = list(range(len(schema)))
-    if question.form == "mapping":
-        wanted = _wanted(schema, values[0], variables)
-    found = _probabilities(model, question.evidence, how)
+    wanted, found = ask(model, question, variables, how)
+    start = state_start(schema.start)
     if question.form == "array" and is_plain(schema):
-        return found.probability
+        return found.probability[:, start[:-1] + 1]
     import pandas as pd
 
-    p = state_probabilities(found.probability, schema.start)
-    start = state_start(schema.start)
+    p = found.probability
     places = [np.arange(start[v], start[v + 1]) for v in wanted]
     place = np.concatenate([np.zeros(0, np.int64), *places])
     index = _state_index(schema, wanted)
@@ -117,6 +147,10 @@ def query(model: Any, evidence: Any, variables: Any, how: Asked) -> Any:
     else:
         made = pd.DataFrame(p[:, place], question.index, index)
     made.attrs.update(found.plan.attrs)
+    for name, values in (("monte_carlo_error", found.error), ("converged", found.converged)):
+        if values is not None:
+            own = values[0, place] if question.form == "mapping" else values[:, place]
+            made.attrs[name] = own.tolist()
     return made
 
 
@@ -130,19 +164,9 @@ def _state_index(schema: Schema, wanted: Sequence[int]) -> "pd.MultiIndex":
     names = pd.Index([schema.names[v] for v in wanted], dtype=object)
     levels = [names, pd.Index(list(number), dtype=object)]
     owner = np.repeat(np.arange(len(wanted)), arity)
-    return pd.MultiIndex(levels, [owner, codes], names=["variable", "state"])
-
-
-def _wanted(schema: Schema, values: NDArray[np.uint8], variables: Any) -> list[int]:
-    """Return the variables to answer for: the given ones, or all that are not known."""
-    if variables is None:
-        unknown: list[int] = np.flatnonzero(values == NO_STATE).tolist()
-        return unknown
-    asked = find_variables(schema, _listed(variables), "variables")
-    for v in asked:
-        if values[v] != NO_STATE:
-            raise InputError(f"variables: the value of {schema.names[v]!r} is in the evidence.")
-    return asked
+    # Its codes are right; pandas would look at each of them.
+    named = {"names": ["variable", "state"], "verify_integrity": False}
+    return pd.MultiIndex(levels, [owner, codes], **named)
 
 
 def _listed(given: Any) -> list[Any]:
@@ -150,46 +174,95 @@ def _listed(given: Any) -> list[Any]:
     return list(given) if several else [given]
 
 
-def choose_way(model: Any, values: NDArray[np.uint8], how: Asked) -> tuple[Plan, Inference]:
-    """Return how a query for what is not known is answered, and the settings of its method."""
+def _probabilities(model: Any, evidence: Evidence, how: Asked, wanted: Sequence[int]) -> Answer:
+    """Return the probabilities of states given evidence, and how they were computed."""
     method = how.inference
     if method not in (AUTO, *METHODS):
         known = ", ".join((AUTO, *METHODS))
         raise InputError(f"inference: expected one of {known}, got {method!r}.")
     given = [name for name, value in how.settings.items() if value is not None]
     check_read(method, [name for name in given if name in SETTINGS_OF_QUERIES], how.spell)
-    chosen = plan(model, MARGINALS, values == NO_STATE, method)
-    return chosen, settings_of(EXACT if chosen.is_exact else chosen.way, how.settings)
-
-
-def _probabilities(model: Any, evidence: Evidence, how: Asked) -> Answer:
-    """Return P(column = 1 | evidence), and how it was computed."""
-    chosen, inference = choose_way(model, evidence.values, how)
+    asked = np.isin(np.arange(len(model.schema)), wanted)
+    advice = f"{how.spell('inference', AUTO)} estimates where it has to"
+    with advised(advice):
+        chosen = plan(model, MARGINALS, evidence.values == NO_STATE, method, asked)
+    _tell_unused(model, chosen, method, given, how)
+    inference = settings_of(chosen.method, _requested(how.settings, chosen.method))
     barriers = describe_barriers(model, inference.method)
     if barriers is not None:
         how.tell(barriers)
-    return answer(model, evidence, chosen, inference, seed=how.seed, threads=how.threads)
+    run: dict[str, Any] = {"seed": how.seed, "threads": how.threads, "asked": asked}
+    found = answer(model, evidence, chosen, inference, **run)
+    _tell_unconverged(found, how)
+    return found
 
 
-def most_probable(model: Any, evidence: Any) -> Any:
+def _requested(settings: Mapping[str, Any], method: str) -> Mapping[str, Any]:
+    """Return settings in which MC-SAT gives as many independent samples as Gibbs sampling."""
+    return {"samples": Inference.samples, **settings} if method == "mcsat" else settings
+
+
+def _tell_unused(model: Any, chosen: Plan, method: str, given: Sequence[str], how: Asked) -> None:
+    """Tell which settings are not used, because the answer is exact."""
+    named = [] if method in (AUTO, EXACT) else [how.spell("inference", method)]
+    unused = [*named, *map(how.spell, given)]
+    if unused and chosen.is_exact:
+        because = f"{model.title} is" if model.is_exact else "the answer is"
+        how.tell(f"{', '.join(unused)}: not used, because {because} exact.")
+
+
+def _tell_unconverged(found: Answer, how: Asked) -> None:
+    """Tell how many probabilities have not converged, or refuse them."""
+    if found.converged is None or found.converged.all():
+        return
+    many, of = int((~found.converged).sum()), found.converged.size
+    note = f"{many} of {of} probabilities have not converged and may be far off"
+    if how.strict:
+        raise InputError(f"inference {found.plan.way}: {note}.")
+    how.tell(f"inference {found.plan.way}: {note}.")
+
+
+def most_probable(
+    model: Any, evidence: Any, variables: Any = None, spell: Spell = spell_argument
+) -> Any:
     """Return the most probable states; see `Questions.most_probable`."""
     schema: Schema = model.schema
     question = question_of(model, evidence)
-    values, chosen = modes(model, question.evidence)
-    if question.form == "array" and not schema.is_named:
+    known = question.evidence.values
+    asked = None
+    if variables is not None:
+        wanted = find_variables(schema, _listed(variables), spell("variables"))
+        _refuse_known(schema, wanted, (known != NO_STATE).any(axis=0), spell("variables"))
+        asked = np.isin(np.arange(len(schema)), wanted)
+    with advised("no estimate of the most probable states is offered"):
+        values, chosen = modes(model, question.evidence, asked)
+    if question.form == "array" and not schema.is_named and asked is None:
         return states_array(schema, values)
     import pandas as pd
 
+    of = known[0] == NO_STATE if asked is None else asked
+    shown = np.flatnonzero(of).tolist()
     made: Any
     if question.form == "mapping":
-        wanted = _wanted(schema, question.evidence.values[0], None)
-        states = [schema[v].states[values[0, v]] for v in wanted]
-        index = pd.Index([schema.names[v] for v in wanted], name="variable")
+        states = [schema[v].states[values[0, v]] for v in shown]
+        index = pd.Index([schema.names[v] for v in shown], name="variable")
         made = pd.Series(states, index, dtype=None if states else object, name="state")
     else:
-        made = states_table(schema.variables, values, question.index)
+        kept = list(range(len(schema))) if asked is None else shown
+        variables_of = tuple(schema[v] for v in kept)
+        made = states_table(variables_of, values[:, kept], question.index)
     made.attrs.update(chosen.attrs)
     return made
+
+
+@contextmanager
+def advised(advice: str) -> Iterator[None]:
+    """Say what can be done where no exact way is feasible."""
+    try:
+        yield
+    except TooWideError as error:
+        error.advice = advice
+        raise
 
 
 def states_array(schema: Schema, values: NDArray[np.uint8]) -> NDArray[Any]:
@@ -207,7 +280,12 @@ def probability(model: Any, event: Any, given: Any) -> float:
     twice = np.flatnonzero((both != NO_STATE) & (known != NO_STATE))
     if len(twice):
         raise InputError(f"event: the value of {schema.names[twice[0]]!r} is given.")
-    return float(_conditional(model, np.where(both == NO_STATE, known, both)[None], known)[0])
+    values = np.stack([np.where(both == NO_STATE, known, both), known])
+    with advised(_MARGINAL_ESTIMATES):
+        log_both, log_known = log_probabilities(model, values)
+    if np.isneginf(log_known):
+        raise InputError("given: has probability 0.")
+    return float(np.exp(log_both - log_known))
 
 
 def _one_row(schema: Schema, mapping: Any, argument: str) -> NDArray[np.uint8]:
@@ -235,20 +313,12 @@ def joint(model: Any, variables: Any, given: Any) -> "pd.Series[float]":
             f"variables: expected from 1 to {MAX_COMBINATIONS:,} combinations of their states, got "
             f"{n_rows:,.0f}."
         )
-    numbers = np.indices(sizes).reshape(len(sizes), -1)
-    values = np.repeat(known[None], int(n_rows), axis=0)
-    values[:, asked] = numbers.T
+    with advised(_MARGINAL_ESTIMATES):
+        p = joint_probabilities(model, known, asked)
+    if p is None:
+        raise InputError("given: has probability 0.")
     # The states keep their order when the table is unstacked.
+    numbers = np.indices(sizes).reshape(len(sizes), -1)
     levels = [pd.Index(schema[v].states) for v in asked]
     index = pd.MultiIndex(levels, list(numbers), names=[schema.names[v] for v in asked])
-    return pd.Series(_conditional(model, values, known), index, name="probability")
-
-
-def _conditional(
-    model: Any, both: NDArray[np.uint8], known: NDArray[np.uint8]
-) -> NDArray[np.float64]:
-    """Return the probability of each row, given the one row of what is known."""
-    *log_both, log_known = log_probabilities(model, np.concatenate([both, known[None]]))
-    if np.isneginf(log_known):
-        raise InputError("given: has probability 0.")
-    return np.asarray(np.exp(np.array(log_both) - log_known))
+    return pd.Series(p.ravel(), index, name="probability")

@@ -1,6 +1,6 @@
 """Scores of a model on data."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,14 +12,16 @@ from mnlearn.api.kinds import model_of
 from mnlearn.api.query_groups import draw_groups, find_groups
 from mnlearn.api.settings import (
     SETTINGS,
+    Spell,
     annealing_of,
     refusal,
     settings_of,
+    spell_argument,
 )
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.incomplete import MISSING
 from mnlearn.inference.annealing import Annealing
-from mnlearn.inference.circuits.compilation import CircuitTooLargeError
+from mnlearn.inference.plan import TooWideError
 from mnlearn.inference.sampling import describe_barriers
 from mnlearn.inference.score import Score
 from mnlearn.inference.settings import ANNEALED, Inference
@@ -149,7 +151,7 @@ class How:
     """The other arguments of `score`.
 
     groups_from : where the query groups come from, in errors. spell : how a person writes the name
-    of an argument, in errors. estimates : how a person asks for an estimate of ll.
+    of an argument, in errors.
     """
 
     folds: int | None
@@ -159,8 +161,7 @@ class How:
     seed: int
     threads: int
     groups_from: str = "groups"
-    spell: Callable[[str], str] = str
-    estimates: str = 'inference="ais" or inference="bp"'
+    spell: Spell = spell_argument
 
 
 def _score_weighted(
@@ -246,9 +247,10 @@ def measure(model: Model, data: Dataset | IncompleteData, metric: Metric, how: H
     check_arguments(metric, how)
     try:
         found = _found(model, data, metric, how)
-    except CircuitTooLargeError as error:
+    except TooWideError as error:
         complete = "" if isinstance(data, Dataset) else "without missing cells, "
-        error.advice = f"{complete}{how.estimates} estimates ll"
+        estimates = " or ".join(how.spell("inference", name) for name in (ANNEALED, "bp"))
+        error.advice = f"{complete}{estimates} estimates {metric.name}" if metric.methods else None
         raise
     return ScoreResult(
         metric.name,

@@ -27,6 +27,15 @@ _REAL = ("tolerance", "damping")
 _TEXT = ("schedule",)
 
 
+# Writes the name of a setting as a person does, or the setting with a value.
+Spell = Callable[..., str]
+
+
+def spell_argument(name: str, value: Any = None) -> str:
+    """Return an argument as a person writes it in Python."""
+    return name if value is None else f"{name}={value!r}".replace("'", '"')
+
+
 def settings_of(method: str, settings: Mapping[str, Any]) -> Inference:
     """Return settings of the inference of marginals, or of iterative estimates.
 
@@ -51,7 +60,7 @@ def annealing_of(settings: Mapping[str, Any]) -> Annealing:
     return Annealing(given["chains"], given["samples"])
 
 
-def refusal(name: str, which: str, read: Iterable[str], spell: Callable[[str], str]) -> InputError:
+def refusal(name: str, which: str, read: Iterable[str], spell: Spell) -> InputError:
     """Return the refusal of a setting that is not read.
 
     name : the setting. which : what does not read it. read : the settings that it reads.
@@ -61,7 +70,7 @@ def refusal(name: str, which: str, read: Iterable[str], spell: Callable[[str], s
     return InputError(f"{spell(name)}: is not read by {which}, which reads {known}.")
 
 
-def check_read(method: str, given: Iterable[str], spell: Callable[[str], str] = str) -> None:
+def check_read(method: str, given: Iterable[str], spell: Spell = spell_argument) -> None:
     """Refuse settings that the method of a query does not read.
 
     Parameters

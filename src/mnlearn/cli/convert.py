@@ -100,7 +100,7 @@ def _convert_model(source: Path, target: Path, given: str | None) -> None:
 def _given(model: "Model", source: Path, evidence: str) -> "Model":
     """Return what is left of a circuit given one row of evidence."""
     from mnlearn.inference.circuits.exact import condition
-    from mnlearn.inference.queries import known_columns
+    from mnlearn.inference.state_columns import known_columns
 
     if not model.is_exact:
         raise InputError("--given: expected a circuit, or a network to be compiled into an .ac.")

@@ -30,6 +30,25 @@ seed_option = click.option(
     show_default=True,
     help="Seed of all randomness.",
 )
+
+
+def _limit_memory(
+    _context: click.Context, _option: click.Parameter, gigabytes: float | None
+) -> None:
+    if gigabytes is not None:
+        from mnlearn.runtime.memory import limit_memory
+
+        limit_memory(gigabytes)
+
+
+memory_option = click.option(
+    "--memory",
+    type=click.FloatRange(min=0, min_open=True),
+    callback=_limit_memory,
+    expose_value=False,
+    metavar="GB",
+    help="Most memory for tables of exact answers, in gigabytes.  [default: 3.2]",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 threads_option = click.option(
     "--threads",
@@ -79,6 +98,25 @@ missing_option = click.option(
 )
 
 
+def tell_unused(names: Collection[str], reason: str) -> None:
+    """Say which options of the running command were given although the answer ignores them."""
+    from mnlearn.runtime.progress import say
+
+    for option in _given(names):
+        say(f"{option}: is not used, because {reason}.")
+
+
+def _given(names: Collection[str]) -> list[str]:
+    """Return the options of the running command that were given, among some parameters."""
+    context = click.get_current_context()
+    return [
+        option.opts[0]
+        for option in context.command.params
+        if option.name in names
+        and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
+    ]
+
+
 def refuse_given(names: Collection[str], reason: str) -> None:
     """Refuse options of the running command that were given although the command ignores them.
 
@@ -94,12 +132,8 @@ def refuse_given(names: Collection[str], reason: str) -> None:
     InputError
         An option was given; the sentence begins with its name.
     """
-    context = click.get_current_context()
-    for option in context.command.params:
-        if option.name not in names:
-            continue
-        if context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
-            raise InputError(f"{option.opts[0]}: is not read {reason}.")
+    for option in _given(names):
+        raise InputError(f"{option}: is not read {reason}.")
 
 
 _READING = (

@@ -11,11 +11,13 @@ from mnlearn.cli.options import (
     FILE,
     QUERY_NAMES,
     inference_options,
+    memory_option,
     refuse_given,
     seed_option,
+    tell_unused,
     threads_option,
 )
-from mnlearn.cli.values import spell_option
+from mnlearn.cli.values import parse_names, spell_option
 from mnlearn.inference.settings import AUTO, METHODS, SAMPLERS
 
 if TYPE_CHECKING:
@@ -37,8 +39,15 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Print the most probable states of all that is asked for together.",
 )
+@click.option(
+    "--variables",
+    metavar="NAME,...",
+    help="Only these variables are asked for; with --most-probable all others are summed out.",
+)
+@click.option("--strict", is_flag=True, help="Estimates that have not converged are an error.")
+@memory_option
 @inference_options(
-    "auto is exact where that takes about a second at most, else Gibbs sampling. The others:",
+    "auto is exact where tables or a circuit fit into memory, and else samples. The others:",
     (AUTO, *METHODS),
     AUTO,
 )
@@ -50,6 +59,8 @@ def query(
     evidence: str | None,
     out: Path | None,
     most_probable: bool,
+    variables: str | None,
+    strict: bool,
     inference: str,
     settings: dict[str, Any],
     threads: int,
@@ -59,7 +70,8 @@ def query(
 
     With evidence such as asia=yes,smoke=no these are all other variables, and without evidence all
     variables. With a file they are those with * in each of its rows, whose numbers, from 1, stand
-    in a column `row` before the others.
+    in a column `row` before the others. Estimates by sampling have a column `error`, their standard
+    error, and all estimates a column `converged`: † where they have not, and may be far off.
     """
     from mnlearn.api.queries import Asked
     from mnlearn.models.io.formats import load_model
@@ -73,54 +85,56 @@ def query(
     def tell(note: str) -> None:
         say(f"{model_path}: {note}")
 
-    how = Asked(inference, settings, stream_seed(seed, "query"), threads, spell_option, tell)
+    seed = stream_seed(seed, "query")
+    how = Asked(inference, settings, seed, threads, strict, spell_option, tell)
     model = load_model(model_path)
     question = read_question(evidence, model, model_path, "--evidence")
     if most_probable:
-        refuse_given([*QUERY_NAMES, "threads", "seed"], "with --most-probable")
-        text = _explain(model, question, how)
+        refuse_given([*QUERY_NAMES, "threads", "seed", "strict"], "with --most-probable")
+        text = _explain(model, question, variables, how)
     else:
-        text = _answer(model, question, how)
+        text = _answer(model, question, variables, how)
     if out is None:
         click.echo(text, nl=False)
     else:
         write_text(out, text)
 
 
-def _answer(model: "Model", question: "Question", how: "Asked") -> str:
+def _answer(model: "Model", question: "Question", variables: str | None, how: "Asked") -> str:
     """Return the probabilities of the states of what is not known, as CSV."""
-    from mnlearn.api.queries import query as ask
-    from mnlearn.inference.settings import Inference
+    from mnlearn.api.queries import ask
     from mnlearn.runtime.files import to_csv
     from mnlearn.variables.schema import NO_STATE
 
-    found = ask(model, question, None, how)
-    if how.inference == AUTO and not found.attrs["is_exact"]:
-        n = how.settings.get("samples", Inference.samples)
-        how.tell(
-            "an exact answer would take too long, so the probabilities are estimated from "
-            f"{n} Gibbs samples; --samples takes more, --seed others, and --inference another "
-            "method."
-        )
-    rows = [found] if question.form == "mapping" else [row for _, row in found.iterrows()]
-    unknown = question.evidence.values == NO_STATE
+    names = parse_names(variables) or None
+    wanted, found = ask(model, question, names, how)
+    chosen = found.plan
+    if not chosen.is_exact:
+        why = f"{chosen.why.removesuffix('.')}, so " if chosen.why else ""
+        error = "" if found.error is not None else ", whose error is not known"
+        how.tell(f"{why}the probabilities are estimates by {chosen.way}{error}.")
+    schema = model.schema
+    first = [0, *schema.arity.cumsum().tolist()]
     lines = []
-    for number, (p, asked) in enumerate(zip(rows, unknown, strict=True), start=1):
-        before = {} if question.form == "mapping" else {"row": number}
-        names = {model.schema.names[v] for v in asked.nonzero()[0]}
-        lines += [
-            {**before, "variable": name, "state": str(state), "probability": f"{x:.6f}"}
-            for (name, state), x in p.items()
-            if name in names
-        ]
+    for k, values in enumerate(question.evidence.values):
+        before = {} if question.form == "mapping" else {"row": k + 1}
+        for v in (v for v in wanted if values[v] == NO_STATE):
+            for state, place in zip(schema[v].texts, range(first[v], first[v + 1]), strict=True):
+                line = {**before, "variable": schema.names[v], "state": state}
+                line["probability"] = f"{found.probability[k, place]:.6f}"
+                if found.error is not None:
+                    line["error"] = f"{found.error[k, place]:.2g}"
+                if found.converged is not None:
+                    line["converged"] = "yes" if found.converged[k, place] else "†"
+                lines.append(line)
     return to_csv(lines)
 
 
-def _explain(model: "Model", question: "Question", how: "Asked") -> str:
+def _explain(model: "Model", question: "Question", variables: str | None, how: "Asked") -> str:
     """Return the most probable states as CSV: a row for each row of evidence, or lines of one."""
     from mnlearn.api.queries import most_probable as ask
 
-    found = ask(model, question)
+    found = ask(model, question, parse_names(variables) or None, how.spell)
     if not found.attrs["is_exact"]:
         how.tell(
             "hidden variables are maximised too, so other states may be more probable than these."
@@ -147,6 +161,7 @@ def _explain(model: "Model", question: "Question", how: "Asked") -> str:
     show_default=True,
     help="Sweeps of a Gibbs chain before a row is taken.",
 )
+@memory_option
 @seed_option
 @threads_option
 def sample(
@@ -163,6 +178,7 @@ def sample(
 
     Wide Markov networks and dependency networks need chains.
     """
+    from mnlearn.api.queries import advised
     from mnlearn.inference.plan import SAMPLE, plan
     from mnlearn.inference.sampling import sample_rows
     from mnlearn.models.io.formats import load_model
@@ -171,7 +187,10 @@ def sample(
     check_text_form(out)
     check_outputs([out], model_path)
     model = load_model(model_path)
-    chosen = plan(model, SAMPLE, method=inference)
+    with advised("--inference auto runs Gibbs chains where it has to"):
+        chosen = plan(model, SAMPLE, method=inference)
+    if chosen.is_exact:
+        tell_unused(["burn_in"], "the rows are drawn exactly")
     rows = sample_rows(
         model, n_rows, burn_in, stream_seed(seed, "sample"), threads=threads, chosen=chosen
     )

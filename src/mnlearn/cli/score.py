@@ -150,7 +150,6 @@ def _how(
         threads,
         groups_from=str(groups),
         spell=spell_option,
-        estimates="--ais 100 or --inference bp",
     )
 
 

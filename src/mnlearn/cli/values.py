@@ -37,6 +37,9 @@ def parse_object(text: str, option: str) -> dict[str, Any]:
     return value
 
 
-def spell_option(name: str) -> str:
-    """Return the option of an argument of `mnlearn.score` or of a query."""
-    return "--ais" if name == "chains" else f"--{name.replace('_', '-')}"
+def spell_option(name: str, value: Any = None) -> str:
+    """Return the option of an argument of `mnlearn.score` or of a query, and its value."""
+    if "chains" in (name, value) or value == "ais":
+        return "--ais"
+    option = f"--{name.replace('_', '-')}"
+    return option if value is None else f"{option} {value}"

@@ -1,4 +1,4 @@
-"""Exact inference in models that sum variables out: circuits, and trees of hidden variables."""
+"""Exact inference by what sums variables out: circuits, trees of hidden variables, and tables."""
 
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -6,17 +6,23 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.inference import hidden_trees
+from mnlearn.inference import hidden_trees, table_form
 from mnlearn.inference.circuits import exact as circuits
+from mnlearn.inference.state_columns import known_values, state_probabilities
+from mnlearn.inference.table_form import TableForm
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.model import Model
 
 Rows = NDArray[np.uint8]
 Values = NDArray[np.float64]
-ExactForm = ArithmeticCircuit | HiddenTree
+ExactForm = ArithmeticCircuit | HiddenTree | TableForm
 # The circuit of a hidden tree has many times as many edges as the tree has probabilities.
-_MODULES: dict[type, Any] = {HiddenTree: hidden_trees, ArithmeticCircuit: circuits}
+_MODULES: dict[type, Any] = {
+    HiddenTree: hidden_trees,
+    ArithmeticCircuit: circuits,
+    TableForm: table_form,
+}
 
 
 # The circuits of trees that were asked before.
@@ -61,7 +67,21 @@ def draw(model: ExactForm, n_rows: int, seed: int, threads: int = 1) -> Rows:
     return drawn
 
 
-def marginals(model: ExactForm, rows: Rows, threads: int = 1) -> Values:
-    """Return P(X_v = 1 | evidence), float64 of shape (n_rows, n_vars)."""
-    p = conditionals(model, rows, threads)[1]
-    return np.asarray(p[:, :, 1] / p.sum(axis=2))
+def marginals(
+    form: ExactForm, rows: Rows, asked: NDArray[np.bool_], threads: int = 1
+) -> tuple[Values, Values]:
+    """Return the log-value of evidence, and P(state | evidence) of the states of all variables.
+
+    Tables give the states of `asked` variables, (n_vars,), right, and others may be left out.
+    """
+    if isinstance(form, TableForm):
+        return form.marginals(known_values(form.schema, rows), asked, threads)
+    log_values, p = conditionals(form, rows, threads)
+    one = p[:, :, 1] / p.sum(axis=2)
+    return log_values, state_probabilities(one, form.schema.start)
+
+
+def most_probable(form: ArithmeticCircuit | TableForm, rows: Rows) -> tuple[Rows, Values]:
+    """Return the most probable row that agrees with each row of evidence, and its log-value."""
+    found: tuple[Rows, Values] = _MODULES[type(form)].most_probable(form, rows)
+    return found

@@ -9,6 +9,8 @@ from mnlearn.inference.circuits.compilation import (
     CircuitTooLargeError,
     compile_network,
 )
+from mnlearn.inference.table_form import TableForm
+from mnlearn.inference.tables.factors import factors_of
 from mnlearn.inference.tables.orders import min_fill_order
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.markov_network import MarkovNetwork
@@ -35,7 +37,16 @@ class _Tried:
     unlikely: bool | None = None
 
 
+_TABLES: "WeakKeyDictionary[Any, TableForm | None]" = WeakKeyDictionary()
 _TRIED: "WeakKeyDictionary[Any, _Tried]" = WeakKeyDictionary()
+
+
+def tables_of(model: Model) -> TableForm | None:
+    """Return a model as tables; None if there are none, or one would be too large."""
+    if model not in _TABLES:
+        factors = factors_of(model)
+        _TABLES[model] = None if factors is None else TableForm(factors, model.schema)
+    return _TABLES[model]
 
 
 def circuit_of(model: Model, max_edges: int = MAX_EDGES) -> ArithmeticCircuit:

@@ -5,56 +5,52 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.inference.circuits.exact import UNKNOWN
-from mnlearn.inference.circuits.exact import most_probable as most_probable_columns
+from mnlearn.inference.chains import estimate
 from mnlearn.inference.evidence import Evidence
-from mnlearn.inference.exact import log_value, marginals
-from mnlearn.inference.forms import small_circuit
+from mnlearn.inference.exact import log_value, marginals, most_probable
+from mnlearn.inference.forms import small_circuit, tables_of
 from mnlearn.inference.marginals import conditional_marginals
-from mnlearn.inference.plan import MODE, VALUE, Plan, excludes_states, plan
-from mnlearn.inference.settings import Inference
+from mnlearn.inference.plan import (
+    JOINT,
+    MARGINAL_MODE,
+    MODE,
+    TEMPERING,
+    VALUE,
+    WEIGHTING,
+    Plan,
+    excludes_states,
+    plan,
+)
+from mnlearn.inference.settings import ITERATIVE, SAMPLED, Inference
+from mnlearn.inference.state_columns import known_columns, state_probabilities, state_start
+from mnlearn.inference.table_form import TableForm
+from mnlearn.inference.tables import answers
+from mnlearn.inference.tables.marginal_map import marginal_map
+from mnlearn.inference.tempering import WORK
 from mnlearn.inference.terms import terms_of
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.memory import most_cells
 from mnlearn.variables.schema import NO_STATE, Schema
 
-
-def known_values(schema: Schema, rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return the numbers of the states of rows of columns, NO_STATE where a row has UNKNOWN."""
-    values = schema.values(rows)
-    wide = np.flatnonzero(schema.arity > 1)
-    unknown = rows[:, schema.start[:-1][wide]] == UNKNOWN
-    values[:, wide] = np.where(unknown, NO_STATE, values[:, wide])
-    return values
+# Draws of a variable in each row of evidence at least, where an answer may take so many at most.
+_LEAST_WORK = 1 << 20
 
 
 class Answer(NamedTuple):
     """Probabilities, and how they were found.
 
-    probability : float64, shape (n_rows, n_columns), P(column = 1 | evidence). Columns of the
-        evidence keep their 0 or 1.
+    probability : float64, shape (n_rows, n_states), in the layout of `inference.state_columns`.
+        States of the evidence have 0 or 1. Only those of the variables asked for are right.
+    error : of the same shape, the Monte Carlo error of estimates by sampling.
+    converged : bool, of the same shape, of estimates.
     """
 
-    probability: NDArray[np.float64]
     plan: Plan
-
-
-def columns_of(
-    schema: Schema, values: NDArray[np.uint8]
-) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-    """Return evidence as indicator columns, and which columns are not known.
-
-    values : see `Evidence`. Columns that are not known are 0.
-    """
-    unknown = (values == NO_STATE)[:, schema.variable_of]
-    return np.where(unknown, 0, schema.rows(values)).astype(np.uint8), unknown
-
-
-def known_columns(schema: Schema, values: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return evidence as indicator columns, UNKNOWN where nothing is known."""
-    rows, unknown = columns_of(schema, values)
-    return np.where(unknown, UNKNOWN, rows).astype(np.uint8)
+    probability: NDArray[np.float64]
+    error: NDArray[np.float64] | None = None
+    converged: NDArray[np.bool_] | None = None
 
 
 def answer(
@@ -65,8 +61,9 @@ def answer(
     *,
     seed: int,
     threads: int = 1,
+    asked: NDArray[np.bool_] | None = None,
 ) -> Answer:
-    """Return the marginals of all columns given what is known in each row.
+    """Return the marginals of variables given what is known in each row.
 
     Parameters
     ----------
@@ -79,25 +76,97 @@ def answer(
     inference : Inference
         The method and its settings, if a plan has no form of its own.
     seed : int
-        See `inference.marginals.conditional_marginals`.
+        The chains of a row depend on this 64-bit seed and on the evidence of the row only.
     threads : int
         Number of threads; the result does not depend on it.
+    asked : ndarray of bool, shape (n_vars,), optional
+        The variables that are asked for; by default all.
 
     Raises
     ------
     InputError
         The evidence of a row has probability 0. Sampling does not see that in a wide network.
     """
-    rows, asked = columns_of(model.schema, evidence.values)
-    known = np.where(asked, UNKNOWN, rows).astype(np.uint8)
+    schema: Schema = model.schema
+    asked = np.ones(len(schema), bool) if asked is None else asked
+    known = known_columns(schema, evidence.values)
     if chosen.form is not None:
-        found = marginals(chosen.form, known, threads)
-        _refuse_impossible(np.isnan(found.sum(axis=1)), evidence)
-        return Answer(np.where(asked, found, rows), chosen)
+        log_values, p = marginals(chosen.form, known, asked, threads)
+        _refuse_impossible(np.isneginf(log_values), evidence)
+        return Answer(chosen, _with_evidence(p, evidence.values, schema))
     circuit = small_circuit(model) if excludes_states(model) else None
     if circuit is not None:
         _refuse_impossible(np.isneginf(log_value(circuit, known)), evidence)
-    return Answer(_network_marginals(model, rows, asked, inference, seed, threads), chosen)
+    if chosen.way in (WEIGHTING, TEMPERING, *SAMPLED):
+        tables = tables_of(model) if chosen.way in (WEIGHTING, TEMPERING) else None
+        form = terms_of(model) if tables is None else tables.factors
+        work = max(WORK // len(evidence.values), _LEAST_WORK)
+        run = {"seed": seed, "threads": threads, "work": work}
+        found = estimate(form, evidence.values, inference, **run)
+        return Answer(chosen, found.probability, found.monte_carlo_error, found.converged)
+    return _network_answer(model, evidence, chosen, inference, seed, threads)
+
+
+def _with_evidence(
+    p: NDArray[np.float64], values: NDArray[np.uint8], schema: Schema
+) -> NDArray[np.float64]:
+    """Return probabilities in which the known states have 0 or 1."""
+    owner = np.repeat(np.arange(len(schema)), schema.arity)
+    state = np.arange(len(owner)) - state_start(schema.start)[owner]
+    own = values[:, owner]
+    return np.where(own == NO_STATE, p, own == state)
+
+
+def _network_answer(
+    model: Model, evidence: Evidence, chosen: Plan, inference: Inference, seed: int, threads: int
+) -> Answer:
+    """Return what `answer` returns for a network, whatever the probability of the evidence."""
+    schema: Schema = model.schema
+    unknown = evidence.values == NO_STATE
+    rows = schema.rows(np.where(unknown, 0, evidence.values))
+    p = np.ones((len(rows), int(schema.arity.sum())))
+    converged = np.ones(p.shape, bool)
+    terms, places = terms_of(model), state_start(schema.start)
+    patterns, pattern_of = np.unique(unknown, axis=0, return_inverse=True)
+    for k, pattern in enumerate(patterns):
+        if not pattern.any():
+            continue
+        members, query = np.flatnonzero(pattern_of.ravel() == k), np.flatnonzero(pattern)
+        found = conditional_marginals(
+            terms, rows[members], query, inference, seed=seed, threads=threads
+        )
+        place = np.ix_(
+            members, np.concatenate([np.arange(places[v], places[v + 1]) for v in query])
+        )
+        own = state_probabilities(found.probability, found.start, found.complement)
+        p[place] = own[found.row_of]
+        if found.approximation is not None:
+            converged[place] = found.approximation.converged[found.row_of][:, None]
+    whole = _with_evidence(p, evidence.values, schema)
+    return Answer(chosen, whole, converged=converged if inference.method in ITERATIVE else None)
+
+
+def joint(model: Model, known: NDArray[np.uint8], asked: list[int]) -> NDArray[np.float64] | None:
+    """Return the joint distribution of some variables, an axis for each; None if it is impossible.
+
+    known : uint8, shape (n_vars,), see `Evidence`; nothing of `asked` is known.
+    """
+    schema: Schema = model.schema
+    of_asked = np.isin(np.arange(len(schema)), asked)
+    chosen = plan(model, JOINT, (known == NO_STATE)[None], asked=of_asked)
+    if isinstance(chosen.form, TableForm):
+        possible = np.isfinite(chosen.form.log_values(known[None])[0])
+        found = answers.joint(chosen.form.factors, known[None], asked, most_cells())[0]
+        return found if possible else None
+    sizes = schema.arity[asked].tolist()
+    values = np.repeat(known[None], int(np.prod(sizes)), axis=0)
+    values[:, asked] = np.indices(sizes).reshape(len(sizes), -1).T
+    assert chosen.form is not None
+    rows = known_columns(schema, np.concatenate([values, known[None]]))
+    *log_both, log_known = log_value(chosen.form, rows)
+    if np.isneginf(log_known):
+        return None
+    return np.asarray(np.exp(np.array(log_both) - log_known)).reshape(sizes)
 
 
 def log_probabilities(
@@ -112,47 +181,57 @@ def log_probabilities(
     return log_value(chosen.form, known_columns(model.schema, values), threads)
 
 
-def modes(model: Model, evidence: Evidence) -> tuple[NDArray[np.uint8], Plan]:
+def modes(
+    model: Model, evidence: Evidence, asked: NDArray[np.bool_] | None = None
+) -> tuple[NDArray[np.uint8], Plan]:
     """Return the numbers of the most probable states given each row, and how they were found.
+
+    asked : bool, shape (n_vars,), the variables that are maximised; all others that are not known
+        are summed out, and have NO_STATE. Default: all.
 
     Raises
     ------
     InputError
         A row has probability 0; the sentence begins with its name.
     """
+    if asked is not None:
+        return _marginal_modes(model, evidence, asked)
     chosen = plan(model, MODE, evidence.values == NO_STATE)
-    known = known_columns(model.schema, evidence.values)
-    assert isinstance(chosen.form, ArithmeticCircuit)
-    rows, log_values = most_probable_columns(chosen.form, known)
-    impossible = np.flatnonzero(np.isneginf(log_values))
-    if len(impossible):
-        raise InputError(f"{evidence.name_row(int(impossible[0]))}: has probability 0.")
+    assert isinstance(chosen.form, ArithmeticCircuit | TableForm)
+    rows, log_values = most_probable(chosen.form, known_columns(model.schema, evidence.values))
+    _refuse_impossible(np.isneginf(log_values), evidence)
     schema: Schema = model.schema
     return schema.values(rows), chosen
 
 
-def _network_marginals(
-    model: Model,
-    rows: NDArray[np.uint8],
-    asked: NDArray[np.bool_],
-    inference: Inference,
-    seed: int,
-    threads: int,
-) -> NDArray[np.float64]:
-    """Return what `answer` returns for a network, whatever the probability of the evidence."""
-    out = rows.astype(np.float64)
-    terms = terms_of(model)
-    patterns, pattern_of = np.unique(asked, axis=0, return_inverse=True)
-    for k, pattern in enumerate(patterns):
-        if not pattern.any():
+def _marginal_modes(
+    model: Model, evidence: Evidence, asked: NDArray[np.bool_]
+) -> tuple[NDArray[np.uint8], Plan]:
+    """Return what `modes` returns for some of the variables."""
+    schema: Schema = model.schema
+    query = np.flatnonzero(asked).tolist()
+    chosen = plan(model, MARGINAL_MODE, evidence.values == NO_STATE, asked=asked)
+    assert chosen.form is not None
+    out = evidence.values.copy()
+    states = np.zeros((0, len(query)), np.uint8)
+    if not isinstance(chosen.form, TableForm):
+        states = np.indices(schema.arity[query].tolist()).reshape(len(query), -1).T
+    for k, values in enumerate(evidence.values):
+        if isinstance(chosen.form, TableForm):
+            try:
+                found, _ = marginal_map(chosen.form.factors, values, query, most_cells())
+            except InputError as error:
+                error.where = evidence.name_row(k)
+                raise
+            out[k, query] = [found[v] for v in query]
             continue
-        members = np.flatnonzero(pattern_of.ravel() == k)
-        query = np.unique(model.schema.variable_of[pattern])
-        found = conditional_marginals(
-            terms, rows[members], query, inference, seed=seed, threads=threads
-        )
-        out[np.ix_(members, found.columns)] = found.probability[found.row_of]
-    return out
+        every = np.repeat(values[None], len(states), axis=0)
+        every[:, query] = states
+        log_values = log_value(chosen.form, known_columns(schema, every))
+        if np.isneginf(log_values.max()):
+            raise InputError("has probability 0.", where=evidence.name_row(k))
+        out[k, query] = states[log_values.argmax()]
+    return out, chosen
 
 
 def _refuse_impossible(impossible: NDArray[np.bool_], evidence: Evidence) -> None:

@@ -8,6 +8,7 @@ from mnlearn.runtime.errors import InputError
 # For queries: exact where that takes about a second at most, and Gibbs sampling elsewhere.
 AUTO = "auto"
 EXACT = "exact"
+SAMPLED = ("gibbs", "mcsat")
 ITERATIVE = ("bp", "meanfield")
 METHODS = ("gibbs", "exact", "mcsat", "bp", "meanfield")
 # Annealed importance sampling estimates partition functions only.

@@ -7,11 +7,13 @@ that is the log-odds or the probability of its second state. For a variable of k
 score, whose softmax is the distribution, or the probability of the state.
 """
 
+from typing import Any
+
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from mnlearn.variables.schema import NO_STATE
+from mnlearn.variables.schema import MISSING, NO_STATE, Schema
 
 
 def arity_of(start: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -26,7 +28,7 @@ def state_start(start: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def state_probabilities(
-    p: NDArray[np.floating], start: NDArray[np.int64], complement: NDArray[np.float64] | None = None
+    p: NDArray[Any], start: NDArray[np.int64], complement: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
     """Return probabilities of states from those of columns.
 
@@ -103,6 +105,34 @@ def of_values(
     known = values != NO_STATE
     place = state_start(start)[:-1] + np.where(known, values, 0)
     return np.where(known, np.take_along_axis(by_state, place, axis=1), otherwise)
+
+
+def column_probabilities(p: NDArray[np.float64], start: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return P(column = 0) and P(column = 1), (..., n_columns, 2), from those of states."""
+    first, width = state_start(start)[:-1], np.diff(start)
+    out = np.empty((*p.shape[:-1], int(start[-1]), 2))
+    single, several = width == 1, np.repeat(width > 1, width)
+    out[..., start[:-1][single], 0] = p[..., first[single]]
+    out[..., start[:-1][single], 1] = p[..., first[single] + 1]
+    place = np.arange(start[-1]) + np.repeat(first - start[:-1], width)
+    out[..., several, 1] = p[..., place[several]]
+    out[..., several, 0] = 1.0 - out[..., several, 1]
+    return out
+
+
+def known_values(schema: Schema, rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return the numbers of the states of rows of columns, NO_STATE where they are MISSING."""
+    values = schema.values(rows)
+    wide = np.flatnonzero(schema.arity > 1)
+    missing = rows[:, schema.start[:-1][wide]] == MISSING
+    values[:, wide] = np.where(missing, NO_STATE, values[:, wide])
+    return values
+
+
+def known_columns(schema: Schema, values: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return numbers of states as rows of columns, MISSING where they are NO_STATE."""
+    missing = (values == NO_STATE)[:, schema.variable_of]
+    return np.where(missing, MISSING, schema.rows(values)).astype(np.uint8)
 
 
 def _spread(

@@ -34,6 +34,7 @@ class Questions:
         inference: str = "auto",
         random_state: Any = SEED,
         n_jobs: int | None = None,
+        strict: bool = False,
         **settings: Any,
     ) -> Any:
         """Return the probability of each state of variables given the states of others.
@@ -41,23 +42,23 @@ class Questions:
         Parameters
         ----------
         evidence : mapping, DataFrame or array, optional
-            A mapping has the states of some variables, by name or number. Rows of a DataFrame or
-            of an array have a state of each variable, a missing cell where it is not known; columns
-            that a DataFrame lacks are not known either. `1`, `"1"`, `1.0` and `True` are the state
-            1 where no other state fits too.
+            A mapping has the states of some variables, by name or number. Rows of a table or an
+            array have a state of each variable, a missing cell where it is not known, as columns
+            that a table lacks. `1`, `"1"`, `1.0` and `True` are the state 1 if no other fits too.
         variables : sequence of str or int, optional
             The variables to answer for, if the evidence is a mapping. Default: all others.
         inference : {"auto", "exact", "gibbs", "mcsat", "bp", "meanfield"}
-            How marginals of networks are computed. "auto" is exact where that is cheap, and Gibbs
-            sampling elsewhere. Circuits always answer exactly.
+            How marginals of networks are computed. "auto" is exact where tables or a circuit fit
+            into memory, and samples elsewhere. Circuits always answer exactly.
         random_state : int, generator or None
-            Seed of the samplers, by default that of the command line (20); None draws another
-            seed each time.
+            Seed of the samplers, by default 20; None draws another seed each time.
         n_jobs : int, optional
             Number of threads; the result does not depend on it.
+        strict : bool
+            Estimates that have not converged are an error instead of a warning.
         **settings
-            `burn_in`, `samples`, `iterations`, `tolerance`, `damping` or `schedule` of the method
-            of inference.
+            `samples`, `burn_in`, `iterations`, `tolerance`, `damping` or `schedule` of the method.
+            Sampling ends when each answer is worth `samples` independent ones, or at a limit.
 
         Returns
         -------
@@ -65,15 +66,16 @@ class Questions:
             For a mapping a Series, whose index has the levels `variable` and `state`. For rows a
             DataFrame of such columns, in which known states have probability 1. The probabilities
             of the states of a variable add up to 1. States that are equal in Python, such as True
-            and 1, look alike in the index. `attrs["inference"]` is the method that was used. For an
-            array, if the variables have no names and the states 0 and 1, an array of
-            the same shape with the probabilities of 1.
+            and 1, look alike in the index. Its `attrs` have the way, `inference`, whether it
+            `is_exact`, and its `cells` and `operations`; of estimates also lists `converged` and,
+            by sampling, `monte_carlo_error`. For an array, if the variables have no names and the
+            states 0 and 1, an array of the same shape with the probabilities of 1.
 
         Raises
         ------
         InputError
-            A variable or a state does not exist, or the evidence has probability 0. In networks
-            that are too large for a circuit this is not seen.
+            A variable or a state does not exist, or the evidence has probability 0 (not seen where
+            the answer is an estimate).
 
         Examples
         --------
@@ -82,15 +84,13 @@ class Questions:
         >>> model.query({0: 1}).round(2).to_dict()
         {('V1', 0): 0.5, ('V1', 1): 0.5}
         """
-        how = inference, settings, random_state, n_jobs
+        how = inference, settings, random_state, n_jobs, strict
         return answers().query(self, evidence, variables, *how)
 
     def probability(
         self, event: Mapping[Any, Any], given: Mapping[Any, Any] | None = None
     ) -> float:
         """Return the exact probability that several variables have the states of an event.
-
-        Networks are compiled into a circuit first.
 
         Parameters
         ----------
@@ -102,8 +102,8 @@ class Questions:
         Raises
         ------
         InputError
-            The model is a dependency network, which has no joint distribution, or its circuit
-            would be too large; a variable or a state does not exist; a variable of the event is
+            The model is a dependency network, which has no joint distribution, or it is
+            too wide; a variable or a state does not exist; a variable of the event is
             given; or what is given has probability 0.
 
         Examples
@@ -118,8 +118,6 @@ class Questions:
 
     def joint(self, variables: Any, given: Mapping[Any, Any] | None = None) -> "pd.Series[float]":
         """Return the exact probability of each combination of the states of some variables.
-
-        Networks are compiled into a circuit first.
 
         Parameters
         ----------
@@ -150,39 +148,40 @@ class Questions:
         found: pd.Series[float] = answers().joint(self, variables, given)
         return found
 
-    def most_probable(self, evidence: Any = None) -> Any:
+    def most_probable(self, evidence: Any = None, variables: Any = None) -> Any:
         """Return the most probable states of all other variables given those of some.
-
-        Networks are compiled into a circuit first.
 
         Parameters
         ----------
         evidence : mapping, DataFrame or array, optional
             As for `query`.
+        variables : str, int or sequence of them, optional
+            Maximise the probability of the states of these variables, by name or number, and sum
+            all others out (marginal MAP). Default: all variables that are not known (MPE).
 
         Returns
         -------
         pandas.Series, pandas.DataFrame or ndarray
             For a mapping a Series of the states of all other variables. For rows a DataFrame with
             a column for each variable; for an array, if the variables have no names, an array.
-            `attrs["inference"]` of a Series or a DataFrame says how the states were found: "exact"
-            or "max-product".
+            `attrs` of a Series or a DataFrame say how the states were found, as for `query`.
 
         Raises
         ------
         InputError
-            The model is a dependency network, which has no joint distribution, or its circuit
-            would be too large; or a variable or a state of the evidence does not exist, or the
-            evidence has probability 0.
+            The model is a dependency network, which has no joint distribution, or it is too wide;
+            or a variable or a state of the evidence does not exist, or the evidence has
+            probability 0.
 
         Notes
         -----
         In models with hidden variables (`HCLT`, `Mixture`, `TreeBag`, most of `LTM`) the states
         of the hidden variables are maximised too, not summed out ("max-product"). The observed
         states of the best such solution may have a lower probability than others. The answer is
-        exact if the terms of each sum of the circuit exclude each other by observed states.
+        exact if the terms of each sum of the circuit exclude each other by observed states. With
+        `variables` hidden variables are always summed out.
         """
-        return answers().most_probable(self, evidence)
+        return answers().most_probable(self, evidence, variables)
 
     def sample(
         self,
@@ -259,7 +258,7 @@ class Questions:
         Parameters
         ----------
         inference : {"exact", "bp", "meanfield", "trw", "ais"}
-            How log Z of a Markov network is found. "exact" compiles it into a circuit, "bp" gives
+            How log Z of a Markov network is found. "exact" sums by tables or a circuit, "bp" gives
             the Bethe estimate, "meanfield" a lower bound, "trw" an upper bound by tree-reweighted
             belief propagation, and "ais" the estimate of annealed importance sampling. Other models
             are always exact.
@@ -274,8 +273,8 @@ class Questions:
         Raises
         ------
         InputError
-            The model is a dependency network, which has no joint distribution, or its circuit
-            would be too large; or an argument is not as expected.
+            The model is a dependency network, which has no joint distribution, or it is
+            too wide; or an argument is not as expected.
 
         Notes
         -----

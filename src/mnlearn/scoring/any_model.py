@@ -19,11 +19,10 @@ from mnlearn.inference.exact import ExactForm, log_partition, log_value
 from mnlearn.inference.hidden_trees import log_conditionals
 from mnlearn.inference.marginals import conditional_log_likelihood
 from mnlearn.inference.plan import CONDITIONAL, LIKELIHOOD, OWN, VALUE, plan
-from mnlearn.inference.queries import known_values
 from mnlearn.inference.sampling import rows_of_states
 from mnlearn.inference.score import Groups, Score, check_groups, check_variables, score_of
 from mnlearn.inference.settings import ANNEALED, Inference
-from mnlearn.inference.state_columns import of_values
+from mnlearn.inference.state_columns import known_values, of_values
 from mnlearn.inference.terms import finite, terms_of
 from mnlearn.inference.variational import bethe_log_partition, bound_log_partition
 from mnlearn.kernels.likelihood.stored_columns import sum_log_probabilities
