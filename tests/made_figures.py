@@ -6,7 +6,8 @@ import pandas as pd
 from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import save_model
 from mnlearn.models.markov_network import markov_network
-from mnlearn_studies.records.kinds.structures import write_structure
+from mnlearn.runtime.files import write_json
+from mnlearn_studies.records.kinds.structures import describe_structure
 from mnlearn_studies.report.figures import OF_STUDIES
 from mnlearn_studies.report.material import Material
 from mnlearn_studies.study.definition import Study
@@ -99,7 +100,8 @@ def record(network, folder):
     """Record the structure of a network as that of `dtsl` on `d0`."""
     save_model(network, folder / "model.npz")
     identity = {"study": "s", "dataset": "d0", "method": "dtsl"}
-    write_structure(folder / "model.npz", identity, folder / "structures" / "d0" / "dtsl@0.json")
+    structure = describe_structure(folder / "model.npz")
+    write_json(folder / "structures" / "d0" / "dtsl@0.json", {**identity, **structure})
 
 
 def material(structures, frame=None, truths=None):

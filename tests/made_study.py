@@ -61,8 +61,11 @@ def has_inputs(job):
     return all(Path(path).exists() for paths in given for path in paths)
 
 
-def make(kind, out, recipe, *, method="m", inputs=(), seed=20, given=(), threads=1):
-    """Make one record of the study `s` and the dataset `d`; method : one, or several with hyphens.
+def make(
+    kind, out, recipe, *,
+    method="m", study="s", dataset="d", inputs=(), seed=20, given=(), threads=1,
+):  # fmt: skip
+    """Make one record; method : one, or several with hyphens.
 
     out : its first file; others stand beside it under their names.
     """
@@ -72,7 +75,7 @@ def make(kind, out, recipe, *, method="m", inputs=(), seed=20, given=(), threads
     for path in outputs.values():
         # What is there would stay.
         path.unlink(missing_ok=True)
-    record = Record(kind, "s", "d", tuple(method.split("-")))
+    record = Record(kind, study, dataset, tuple(filter(None, method.split("-"))))
     job = Job(record, recipe, seed, dict(inputs), outputs, dict(given), threads)
     make_record(KINDS[kind], Job.from_json(job.to_json(), threads))
     return out
@@ -82,3 +85,16 @@ def scores_of(content=None, **paths):
     """Return the scores of some records, by kind; content : of the study, if it matters."""
     assert set(paths) <= set(ASKED)
     return gather(Study("s", content or {}), {kind: map(Path, paths[kind]) for kind in paths})
+
+
+def search_job(data, out, learner, grid, *, names, criterion=None, kept=None, **more):
+    """Return the job of the search of a grid, or of a part of it.
+
+    data : folder of the splits. names : the method, and of a part what it is. kept : folder of
+    finished grid points. more : further inputs, as files.
+    """
+    record = Record("parts" if len(names) > 1 else "models", "s", "d", tuple(names))
+    inputs = {split: str(data / f"{split}.npz") for split in ("train", "valid")} | more
+    recipe = {"learner": learner, "grid": grid, "criterion": criterion or {}}
+    given = {} if kept is None else {"checkpoints": str(kept)}
+    return Job(record, recipe, 20, inputs, {"record": out}, given)

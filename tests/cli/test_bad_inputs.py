@@ -13,6 +13,7 @@ import pytest
 
 from command import refuse, run, succeed
 from made_random import random_data, random_network
+from made_study import make
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.text_tables import save_text
 from mnlearn.models.io.formats import load_model, save_model
@@ -21,9 +22,7 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import binary_schema
 from mnlearn_studies.records.gather import gather
 from mnlearn_studies.records.kinds import ASKED
-from mnlearn_studies.records.kinds.cells import score_cell
 from mnlearn_studies.records.kinds.paired import compare_paired
-from mnlearn_studies.records.kinds.times import Timed
 from mnlearn_studies.study.definition import Study
 
 LONG = "9" * 5000
@@ -226,20 +225,19 @@ RECORDS = {
 def test_damaged_records_are_named(text):
     Path("r.json").write_text(text, encoding="utf-8")
     Path("models").mkdir()
+    succeed("fit atomic --train d.data --out models/chosen.npz")
     Path("models/tuning.json").write_text(text, encoding="utf-8")
     random_data(0).save("d.npz")
     with pytest.raises(InputError, match=r"r\.json"):
-        Timed(Path("r.json"), Path("d.npz"))
+        make("times", "o.json", {"searches": {}}, inputs={"cells": "r.json", "train": "d.npz"})
     with pytest.raises(InputError, match=r"tuning\.json"):
         score("r.json")
 
 
 def score(groups):
     """Score the models of the folder `models`."""
-    score_cell(
-        Path("models"), Path("d.npz"), Path(groups), {}, checkpoint_folder=None,
-        per_example_path=Path("o.csv"), trace_path=Path("t.csv"), cell_path=Path("o.json"),
-    )  # fmt: skip
+    inputs = {"models": "models/tuning.json", "test": "d.npz", "groups": groups}
+    make("cells", "o.json", {"inference": {}, "cmll_of": "all"}, inputs=inputs)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in ASKED if kind != "structures"])
@@ -252,9 +250,9 @@ def test_damaged_records_are_named_where_they_are_gathered(kind, text):
 
 @pytest.mark.parametrize("text", ["{}", "[]", "[[0]]", "[[[0], [0]]]", "[[[9]]]", "[[[1.5]]]", "["])
 def test_damaged_partitions_are_named(text):
-    succeed("fit atomic --train d.data --out chosen.npz")
-    random_data(0).save("d.npz")
     Path("models").mkdir()
+    succeed("fit atomic --train d.data --out models/chosen.npz")
+    random_data(0).save("d.npz")
     record = {
         "study": "a", "dataset": "a", "method": "atomic", "learner": "atomic", "seed": 1,
         "variants": {}, "recipe": {},
@@ -269,6 +267,5 @@ def test_damaged_partitions_are_named(text):
 def test_damaged_scores_by_example_are_named(text):
     Path("a.csv").write_text("pll\n1\n2\n", encoding="utf-8")
     Path("b.csv").write_text(text, encoding="utf-8")
-    sides = ("x", Path("a.csv")), ("y", Path("b.csv"))
     with pytest.raises(InputError, match=r"b\.csv"):
-        compare_paired({"study": "a", "dataset": "a"}, *sides, Path("o.json"))
+        compare_paired(Path("a.csv"), Path("b.csv"))

@@ -3,14 +3,11 @@
 import numpy as np
 import pytest
 
+from made_study import make
 from mnlearn.inference.query_groups import partitions
 from mnlearn.runtime.files import write_json
 from mnlearn_studies.datasets.embedded import load_embedded
 from mnlearn_studies.records.gather import gather, read_scores
-from mnlearn_studies.records.kinds.cells import score_cell
-from mnlearn_studies.records.kinds.likelihoods import compare_likelihoods
-from mnlearn_studies.records.kinds.times import Timed, time_methods
-from mnlearn_studies.records.learn import CellInputs, learn_cell
 from mnlearn_studies.report import claims, tables
 from mnlearn_studies.report.claims.verdicts import UNKNOWN
 from mnlearn_studies.report.figures import draw
@@ -52,32 +49,27 @@ def scores(tmp_path_factory):
 
 def make_records(folder, dataset, method, paths):
     """Learn, score and time one cell; add its records to the lists of paths."""
-    identity = {"study": "lem", "dataset": dataset, "method": method, "recipe": {}}
     place, cell = folder / dataset / method, folder / "cells" / dataset / f"{method}.json"
-    inputs = CellInputs(
-        learner=STUDY.learner(method), identity={**identity, "seed": 7},
-        train_path=folder / "train.npz", valid_path=folder / "valid.npz",
-        values=STUDY.grid(method, dataset), cmll_settings={},
-    )  # fmt: skip
-    learn_cell(inputs, place / "models")
-    score_cell(
-        place / "models", folder / "test.npz", folder / "groups.json", STUDY.inference(dataset),
-        checkpoint_folder=None, per_example_path=place / "rows.csv",
-        trace_path=place / "trace.csv", cell_path=cell, cmll_of=STUDY.cmll_of(method, dataset),
-    )  # fmt: skip
-    paths["cells"].append(cell)
-    compared = STUDY.content["likelihoods"]
-    timed = compared["timed"] if STUDY.is_timed(dataset) else []
-    if method in (*compared["methods"], *timed):
-        out = place / "likelihoods.json"
+    splits = {split: str(folder / f"{split}.npz") for split in ("train", "valid", "test")}
+    tuning, compared = str(place / "tuning.json"), STUDY.content["likelihoods"]
+
+    def write(kind, out, recipe, **inputs):
+        inputs = {**splits, **inputs}
+        make(kind, out, recipe, method=method, study="lem", dataset=dataset, inputs=inputs, seed=7)
+        if kind in paths:
+            paths[kind].append(out)
+
+    grid = {"grid": STUDY.grid(method, dataset), "criterion": {}}
+    write("models", tuning, {"learner": STUDY.learner(method), **grid})
+    scored = {"inference": STUDY.inference(dataset), "cmll_of": STUDY.cmll_of(method, dataset)}
+    write("cells", cell, scored, models=tuning, groups=str(folder / "groups.json"))
+    is_timed = STUDY.is_timed(dataset)
+    if method in (*compared["methods"], *(compared["timed"] if is_timed else [])):
         settings = {**compared, "annealing": {"n_chains": 10, "n_steps": 10}}
-        test = folder / "test.npz"
-        compare_likelihoods(place / "models", test, settings, identity, seed=7, out=out)
-        paths["likelihoods"].append(out)
-    if method in STUDY.content["timed"] and STUDY.is_timed(dataset):
-        head = {"study": "lem", "dataset": dataset}
-        time_methods([Timed(cell, folder / "train.npz")], head, place / "time.json")
-        paths["times"].append(place / "time.json")
+        recipe = {"settings": settings, "seed": 7}
+        write("likelihoods", place / "likelihoods.json", recipe, models=tuning)
+    if method in STUDY.content["timed"] and is_timed:
+        write("times", place / "time.json", {"searches": {}}, cells=str(cell))
 
 
 @pytest.mark.parametrize("product", STUDY.content["tables"], ids=lambda product: product["name"])

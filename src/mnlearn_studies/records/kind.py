@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from mnlearn.runtime.code_digest import code_digest
-from mnlearn_studies.records.files import CHOSEN, model_digest, model_path, read_models
+from mnlearn.runtime.files import write_json
+from mnlearn.runtime.provenance import provenance
+from mnlearn_studies.records.files import model_digest, read_models
 from mnlearn_studies.records.record import Job, Recipe, Record, recipe_digest
 from mnlearn_studies.study.definition import Study
 
@@ -52,6 +54,10 @@ class Kind:
     files : mapping of str to str
         The files of a record by name, below the results. The first is the record. The digest of the
         recipe is part of the name, so that a file that exists is current.
+    roots : tuple of str
+        The definitions whose code makes a record, see `code_digest`.
+    splits : tuple of str
+        The splits of the dataset that it is made from.
     is_asked : bool
         Whether a study asks for such records by themselves. Others are only made for these.
     quantities : str
@@ -61,11 +67,13 @@ class Kind:
     is_local : bool
         Whether it is made where Snakemake runs: nodes of a cluster may have no network.
     seconds, mib : str
-        Names of the cost laws of its jobs, see `plan.costs`; empty if nothing is recorded.
+        Names of the costs of its jobs, see `plan.costs`; empty if nothing is recorded.
     """
 
     name: ClassVar[str]
     files: ClassVar[Mapping[str, str]]
+    roots: ClassVar[tuple[str, ...]] = ()
+    splits: ClassVar[tuple[str, ...]] = ()
     is_asked: ClassVar[bool] = True
     quantities: ClassVar[str] = ""
     alone: ClassVar[bool] = False
@@ -77,21 +85,35 @@ class Kind:
         """Yield the methods of each record that a study asks for on a dataset, in its order."""
         raise NotImplementedError
 
+    def learned(self, plan: Planned, record: Record) -> list[Record]:
+        """Return the models that a record is about, which it names by their digests."""
+        return [record.of("models", name) for name in record.names]
+
+    def based_on(self, plan: Planned, record: Record) -> dict[str, Record]:
+        """Return the records whose recipes are part of this one: of one model, two, or the data."""
+        learned = self.learned(plan, record)
+        keys = ("learning",) if len(learned) == 1 else ("first", "second")
+        return dict(zip(keys, learned, strict=True)) if learned else {"data": record.data}
+
+    def settings(self, plan: Planned, record: Record) -> Recipe:
+        """Return what the record depends on beside other records and code."""
+        return {}
+
     def recipe(self, plan: Planned, record: Record) -> Recipe:
         """Return everything that a record depends on."""
-        raise NotImplementedError
+        based_on = self.based_on(plan, record).items()
+        digests = {name: recipe_digest(plan.recipe(each)) for name, each in based_on}
+        return {**digests, "code": code_digest(*self.roots), **self.settings(plan, record)}
 
     def inputs(self, plan: Planned, record: Record) -> dict[str, Any]:
         """Return the files that a record is made from, by name."""
-        raise NotImplementedError
+        models = [plan.file(each) for each in self.learned(plan, record)]
+        splits = {split: plan.file(record.data, split) for split in self.splits}
+        return {"models": models, **splits} if models else splits
 
     def given(self, plan: Planned, record: Record) -> dict[str, Any]:
         """Return what the job needs to know that changes no number."""
         return {}
-
-    def learned(self, plan: Planned, record: Record) -> list[Record]:
-        """Return the models that a record is about, which it names by their digests."""
-        return [record.of("models", name) for name in record.names]
 
     def digests(self, job: Job) -> dict[str, str]:
         """Return the digest of the chosen model of each method that the record is about.
@@ -101,11 +123,15 @@ class Kind:
         if "cells" in job.inputs:
             cells = map(read_models, job.paths("cells"))
             return {name: said for cell in cells for name, said in cell.items()}
-        chosen = (model_path(path.parent, CHOSEN) for path in job.paths("models"))
-        return dict(zip(job.record.names, map(model_digest, chosen), strict=False))
+        return dict(zip(job.record.names, map(model_digest, job.all_chosen()), strict=False))
 
     def make(self, job: Job) -> None:
         """Make a record."""
+        made_by = {"made_by": provenance(*self.roots)}
+        write_json(job.out, {**job.identity, **self.measure(job), **made_by})
+
+    def measure(self, job: Job) -> dict[str, Any]:
+        """Return what a record in JSON says beside what it is of and made by."""
         raise NotImplementedError
 
     def rows(self, study: Study, record: Mapping[str, Any], path: Path) -> Iterator[Row]:
@@ -115,46 +141,6 @@ class Kind:
     def shows(self, quantity: str) -> bool:
         """Whether a quantity comes from such records."""
         return bool(self.quantities) and re.match(self.quantities, quantity) is not None
-
-
-class OfModels(Kind):
-    """A kind of record that is made from the models of one method.
-
-    Attributes
-    ----------
-    roots : tuple of str
-        The definitions whose code makes the record, see `code_digest`.
-    reads_test : bool
-        Whether it is made on test data too.
-    """
-
-    roots: ClassVar[tuple[str, ...]]
-    reads_test: ClassVar[bool] = True
-
-    def models(self, plan: Planned, record: Record) -> Record:
-        """Return the models."""
-        return record.models
-
-    def learned(self, plan: Planned, record: Record) -> list[Record]:
-        """Return the models."""
-        return [self.models(plan, record)]
-
-    def settings(self, plan: Planned, record: Record) -> Recipe:
-        """Return what the record depends on beside models and code."""
-        return {}
-
-    def recipe(self, plan: Planned, record: Record) -> Recipe:
-        """Return the models, the code and the settings."""
-        return {
-            "learning": recipe_digest(plan.recipe(self.models(plan, record))),
-            "code": code_digest(*self.roots),
-            **self.settings(plan, record),
-        }
-
-    def inputs(self, plan: Planned, record: Record) -> dict[str, Any]:
-        """Return the models, and the test data."""
-        test = {"test": plan.file(record.data, "test")} if self.reads_test else {}
-        return {"models": plan.file(self.models(plan, record)), **test}
 
 
 def json_of(name: str) -> dict[str, str]:

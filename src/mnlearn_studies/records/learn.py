@@ -16,6 +16,8 @@ from mnlearn.inference.score import check_variables
 from mnlearn.inference.settings import Inference
 from mnlearn.learning.checkpoints import Checkpoints
 from mnlearn.learning.learner import Learner
+from mnlearn.learning.rounds import Round, list_rounds
+from mnlearn.learning.shares import Part
 from mnlearn.learning.tuning import (
     Candidate,
     Criterion,
@@ -26,7 +28,7 @@ from mnlearn.learning.tuning import (
 from mnlearn.methods import learner_root, load_learner
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees, tree_network
 from mnlearn.models.io.native import as_dependency_network, read_npz, write_npz
-from mnlearn.runtime.errors import name_data
+from mnlearn.runtime.errors import InputError, name_data
 from mnlearn.runtime.files import file_digest, write_csv, write_json
 from mnlearn.runtime.provenance import peak_memory_mib, provenance
 from mnlearn.runtime.random_streams import stream_seed
@@ -34,122 +36,133 @@ from mnlearn.scoring.metrics import Request, mean_score
 from mnlearn_studies.records.files import CHOSEN, TRACE, TUNING_RECORD, model_path
 from mnlearn_studies.records.model_code import MODEL_CODE
 from mnlearn_studies.records.part_files import n_shares, read_parts
+from mnlearn_studies.records.record import Job
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CellInputs:
-    """What the search of a cell is given.
+def learn_cell(job: Job) -> None:
+    """Search a grid and write the models of a cell, its grid points and its record to a folder.
 
-    Attributes
-    ----------
-    learner : str
-        Its name, see `methods`.
-    identity : Mapping
-        Study, method (label), dataset, seed, and the recipe of the cell (see `study.recipes`).
-    train_path, valid_path : Path
-        The data that models are learned from, and those that they are chosen by.
-    network_path : Path, optional
-        The dependency network that the method builds on, if it does.
-    values, cmll_settings : Mapping
-        Values by parameter, as in a study. If the settings are not empty, the last choice is made
-        by the score `metric`, CMLL if not given, on validation data: number of query groups, and
-        arguments of `Inference`.
-    checkpoint_folder : Path, optional
-        Folder of finished grid points, with which a killed search resumes.
-    part_paths : sequence of Path
-        What the processes left that did parts of the work before, see `learn_part`; they used the
-        same folder of finished grid points.
-    threads : int
-        Threads to use; the result does not depend on their number.
+    The recipe has the `learner`; the `grid`, values by parameter as in a study; and the
+    `criterion`: if it is not empty, the last choice is made by the score `metric`, CMLL if not
+    given, on validation data, with a number of query groups and arguments of `Inference`. The
+    inputs are the splits, the dependency `network` that the method builds on, if it does, and what
+    the processes left that did `parts` of the work before, see `kinds.parts`; they used the same
+    folder of finished grid points.
     """
-
-    learner: str
-    identity: Mapping[str, Any]
-    train_path: Path
-    valid_path: Path
-    network_path: Path | None = None
-    values: Mapping[str, Any]
-    cmll_settings: Mapping[str, Any]
-    checkpoint_folder: Path | None = None
-    part_paths: Sequence[Path] = ()
-    threads: int = 1
-
-
-def learn_cell(inputs: CellInputs, model_folder: Path) -> None:
-    """Search a grid and write the models of a cell, its grid points and its record to a folder."""
-    parts = read_parts(inputs.part_paths, inputs.identity)
-    opened = open_search(inputs, n_shares(parts))
+    parts = read_parts(job.paths("parts"), _identity(job))
+    opened = open_search(job, n_shares(parts))
     tuned = opened.search.run()
     memory = max([peak_memory_mib(), *(part.memory for part in parts)])
-    context = {**inputs.identity, **opened.context, "peak_memory_mib_learn": memory}
-    write_tuned(tuned, model_folder, context)
+    write_tuned(tuned, job.out.parent, {**opened.context, "peak_memory_mib_learn": memory})
+
+
+def learn_part(job: Job) -> None:
+    """Do one part of the work of `learn_cell`, keep it in the checkpoints, and say so in a file.
+
+    All parts and `learn_cell` share the checkpoint folder, in which a killed part resumes. The
+    names of the record are the method, the round, k and n of part k/n; see `learning.rounds`.
+
+    Raises
+    ------
+    InputError
+        The learner has no such round, or not so many parts.
+    """
+    _, round_name, number, of = job.record.names
+    part = Part(int(number), int(of))
+    done = read_parts(job.paths("parts"), _identity(job))
+    learner = load_learner(job.recipe["learner"])
+    with_network = "network" in job.inputs
+    rounds = list_rounds(learner, learner.grid(job.recipe["grid"]), with_network=with_network)
+    round_ = _find_round(rounds, round_name, part)
+    opened = open_search(job, part.of if round_.stage is None else n_shares(done))
+    began = time.process_time()
+    opened.search.run_part(round_, part)
+    record = {
+        **opened.context,
+        "round": round_name,
+        "part": str(part),
+        "seconds": round(time.process_time() - began, 4),
+        "peak_memory_mib_learn": peak_memory_mib(),
+    }
+    write_json(job.out, record)
+
+
+def _find_round(rounds: Sequence[Round], name: str, part: Part) -> Round:
+    """Return a round by its name, if it has such a part."""
+    known = {each.name: each for each in rounds}
+    if name not in known:
+        expected = f"expected one of {', '.join(known)}" if known else "the grid has no parts"
+        raise InputError(f"round {name}: {expected}.")
+    found = known[name]
+    if found.n_parts(part.of) < part.of:
+        raise InputError(f"part {part}: expected at most {found.n_units} parts.")
+    return found
+
+
+def _identity(job: Job) -> dict[str, Any]:
+    return {**job.identity, "seed": job.seed}
 
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """The search of a cell, ready to run; context : what its record says of it."""
+    """The search of a cell, ready to run; context : what its record says first."""
 
     search: Search
     context: dict[str, Any]
 
 
-def open_search(inputs: CellInputs, n_parts: int) -> Opened:
+def open_search(job: Job, n_parts: int) -> Opened:
     """Read what the search of a cell needs; n_parts : as for `Search`."""
-    learner, identity = load_learner(inputs.learner), inputs.identity
-    grid = learner.grid(inputs.values)
-    train, network, seconds_read = read_inputs(inputs.train_path, inputs.network_path)
-    valid = load_npz(inputs.valid_path)
-    with name_data(inputs.valid_path):
+    recipe, identity = job.recipe, _identity(job)
+    name, criterion = recipe["learner"], recipe["criterion"]
+    learner = load_learner(name)
+    grid = learner.grid(recipe["grid"])
+    train, network, seconds_read = read_inputs(job.path("train"), job.all_chosen("network"))
+    valid = load_npz(job.path("valid"))
+    with name_data(job.path("valid")):
         check_variables(train, valid)
     learned_by = provenance(
-        learner_root(inputs.learner),
-        "mnlearn_studies.records.learn.learn_cell",
-        optional=MODEL_CODE,
+        learner_root(name), "mnlearn_studies.records.learn.learn_cell", optional=MODEL_CODE
     )
-    paths = (inputs.train_path, inputs.valid_path, inputs.network_path)
+    paths = (job.path("train"), job.path("valid"), *job.all_chosen("network"))
     kept = Checkpoints(
-        inputs.checkpoint_folder, learner=inputs.learner, code=learned_by["code_digest"],
-        files=[file_digest(path) for path in paths if path is not None], grid=grid,
-        criterion=dict(inputs.cmll_settings),
-        identity=[identity["method"], identity["dataset"], identity["seed"]],
+        job.checkpoints, learner=name, code=learned_by["code_digest"],
+        files=[file_digest(path) for path in paths], grid=grid, criterion=dict(criterion),
+        identity=[identity["method"], identity["dataset"], job.seed],
     )  # fmt: skip
-    warm_up(learner, inputs.cmll_settings)
+    warm_up(learner, criterion)
     search = Search(
-        learner, train, grid, mean_score(learner.criterion, valid, Request(threads=inputs.threads)),
-        threads=inputs.threads, checkpoints=kept, network=network, n_parts=n_parts,
-        last_criterion=_last_criterion(valid, inputs),
+        learner, train, grid, mean_score(learner.criterion, valid, Request(threads=job.threads)),
+        threads=job.threads, checkpoints=kept, network=network, n_parts=n_parts,
+        last_criterion=_last_criterion(valid, job),
     )  # fmt: skip
-    context = {
-        "learner": inputs.learner,
-        "learned_by": learned_by,
-        "seconds_read": round(seconds_read, 4),
-    }
-    return Opened(search, context)
+    said = {"learner": name, "learned_by": learned_by, "seconds_read": round(seconds_read, 4)}
+    return Opened(search, {**identity, **said})
 
 
 def read_inputs(
-    train_path: Path, network_path: Path | None
+    train_path: Path, networks: Sequence[Path]
 ) -> tuple[Dataset, DependencyNetwork | None, float]:
-    """Read training data and the network that a method builds on, with the seconds it takes."""
+    """Read training data and the network that a method may build on, with the seconds it takes."""
     began = time.process_time()
     train = load_npz(train_path)
     network = None
-    if network_path is not None:
-        network = as_dependency_network(read_npz(network_path), network_path)
+    for path in networks:
+        network = as_dependency_network(read_npz(path), path)
     return train, network, time.process_time() - began
 
 
-def _last_criterion(valid: Dataset, inputs: CellInputs) -> Criterion | None:
+def _last_criterion(valid: Dataset, job: Job) -> Criterion | None:
     """Return another score than the usual one as a criterion, or None without its settings."""
-    settings, identity = dict(inputs.cmll_settings), inputs.identity
+    settings = dict(job.recipe["criterion"])
     if not settings:
         return None
     metric, n_groups = settings.pop("metric", "cmll"), settings.pop("groups")
-    seed, dataset = int(identity["seed"]), str(identity["dataset"])
+    seed, dataset = job.seed, job.record.dataset
     groups = partitions(seed, dataset, valid.n_vars, n_groups, n=1)[0]
-    gibbs_seed = stream_seed(seed, dataset, str(identity["method"]), "validation gibbs")
+    gibbs_seed = stream_seed(seed, dataset, job.record.names[0], "validation gibbs")
     inference = Inference(**settings)
-    request = Request(groups, inference=inference, seed=gibbs_seed, threads=inputs.threads)
+    request = Request(groups, inference=inference, seed=gibbs_seed, threads=job.threads)
     return mean_score(metric, valid, request)
 
 

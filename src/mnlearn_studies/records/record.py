@@ -82,33 +82,41 @@ class Job:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Return what a record of one method says first: study, method, dataset, recipe, model."""
-        return {**self.pair_identity, "method": self.record.names[0]}
+        """Return what a record says first: study, dataset, (first) method, recipe, models."""
+        record, models = self.record, dict(self.models)
+        method = {"method": record.names[0]} if record.names else {}
+        head = {"study": record.study, "dataset": record.dataset, **method, "recipe": self.recipe}
+        return {**head, "models": models} if models else head
 
     @property
-    def pair_identity(self) -> dict[str, Any]:
-        """Return what a record of several methods says first."""
-        record, models = self.record, dict(self.models)
-        head = {"study": record.study, "dataset": record.dataset, "recipe": self.recipe}
-        return {**head, "models": models} if models else head
+    def checkpoints(self) -> Path | None:
+        """Return the folder of what is finished, if there is one: a killed job resumes."""
+        folder = self.given.get("checkpoints")
+        return None if folder is None else Path(folder)
 
     @property
     def out(self) -> Path:
         """Return the file of the record."""
         return next(iter(self.outputs.values()))
 
-    def path(self, name: str) -> Path:
-        """Return an input that is one file."""
-        return Path(self.inputs[name])
-
-    def chosen(self, name: str = "models") -> Path:
-        """Return the file of the chosen model among models that are an input."""
-        return model_path(self.path(name).parent, CHOSEN)
-
     def paths(self, name: str) -> list[Path]:
-        """Return an input that may be several files."""
+        """Return the files of an input; none if there is no such input."""
         given = self.inputs.get(name, [])
         return [Path(path) for path in ([given] if isinstance(given, str) else given)]
+
+    def path(self, name: str) -> Path:
+        """Return the file of an input that is one file."""
+        (path,) = self.paths(name)
+        return path
+
+    def all_chosen(self, name: str = "models") -> list[Path]:
+        """Return the files of the chosen models among models that are an input."""
+        return [model_path(path.parent, CHOSEN) for path in self.paths(name)]
+
+    def chosen(self, name: str = "models") -> Path:
+        """Return the file of the chosen model of an input that is the models of one method."""
+        (path,) = self.all_chosen(name)
+        return path
 
     def to_json(self) -> str:
         """Return the job as JSON with sorted keys; threads are an option of the command."""

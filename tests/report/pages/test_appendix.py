@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from made_study import make
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_csv, write_text
 from mnlearn_studies.records.gather import gather
@@ -66,8 +67,8 @@ def test_differences_by_example(tmp_path):
     write_csv(tmp_path / "a.csv", ({"pll": x, "ll": 2 * x} for x in a))
     write_csv(tmp_path / "b.csv", ({"pll": x} for x in b))
     out = tmp_path / "a-b.json"
-    sides = ("a", tmp_path / "a.csv"), ("b", tmp_path / "b.csv")
-    compare_paired({"study": "s", "dataset": "d"}, *sides, out)
+    inputs = {"first": str(tmp_path / "a.csv"), "second": str(tmp_path / "b.csv")}
+    make("paired", out, {}, method="a-b", inputs=inputs)
     scores = gather(STUDY, {"paired": [out]}).set_index(["method", "quantity"])
     assert list(scores.index) == [("a", "pll_less_b")]
     row = scores.loc[("a", "pll_less_b")]
@@ -79,10 +80,8 @@ def test_differences_by_example(tmp_path):
 def test_scores_by_example_that_do_not_fit(tmp_path, n):
     write_csv(tmp_path / "a.csv", [{"pll": -1.0}] * n)
     write_csv(tmp_path / "b.csv", [{"pll": -1.0}])
-    sides = ("a", tmp_path / "a.csv"), ("b", tmp_path / "b.csv")
     with pytest.raises(InputError, match=rf"b\.csv: expected scores of the {n} examples"):
-        compare_paired({"study": "s", "dataset": "d"}, *sides, tmp_path / "out.json")
-    assert not (tmp_path / "out.json").exists()
+        compare_paired(tmp_path / "a.csv", tmp_path / "b.csv")
 
 
 HEAD = "stage,initial,n_generated,threshold,l1,sd,n_features,validation,seconds_weights\n"

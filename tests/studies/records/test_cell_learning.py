@@ -4,6 +4,7 @@ import csv
 
 import pytest
 
+from made_study import search_job
 from mnlearn.scoring.metrics import mean_score
 from mnlearn_studies.datasets.embedded import load_embedded
 from mnlearn_studies.records import learn as cell_learning
@@ -32,13 +33,10 @@ def data(tmp_path_factory):
 def learn(data, label, checkpoints, out):
     """Learn a cell; return the bytes of its models and its grid points without seconds."""
     learner, grid, cmll = CELLS[label]
-    identity = {"study": "s", "method": label, "dataset": "triples", "seed": 20, "recipe": {}}
-    inputs = cell_learning.CellInputs(
-        learner=learner, identity=identity,
-        train_path=data / "train.npz", valid_path=data / "valid.npz",
-        values=grid, cmll_settings=cmll, checkpoint_folder=checkpoints,
-    )  # fmt: skip
-    cell_learning.learn_cell(inputs, out)
+    job = search_job(
+        data, out / "tuning.json", learner, grid, names=[label], criterion=cmll, kept=checkpoints
+    )
+    cell_learning.learn_cell(job)
     return outcome(out)
 
 

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from made_random import random_data, random_network
+from made_study import make
 from mnlearn.models.io.formats import save_model
 from mnlearn_studies.records.files import CHOSEN, TRACE, TUNING_RECORD, model_path
-from mnlearn_studies.records.kinds.cells import score_cell
 
 GROUPS = [[[0, 1, 2], [3, 4, 5]], [[0, 3], [1, 2, 4, 5]], [[0], [1, 2, 3, 4, 5]]]
 SAMPLES = {"method": "gibbs", "burn_in": 5, "samples": 20}
@@ -15,8 +15,9 @@ EXACT = {"method": "exact"}
 
 
 @pytest.fixture
-def score(tmp_path):
+def score(tmp_path, monkeypatch):
     """A function that scores a cell of three variants, of which the last is the chosen one."""
+    monkeypatch.chdir(tmp_path)
     for variant, seed in ((CHOSEN, 0), ("first", 1), ("second", 0)):
         save_model(random_network(seed), model_path(tmp_path, variant))
     (tmp_path / TRACE).write_text("stage\n0\n")
@@ -35,13 +36,10 @@ def score(tmp_path):
             "variants": variants,
         }  # fmt: skip
         (tmp_path / TUNING_RECORD).write_text(json.dumps(record))
-        cell = tmp_path / "cell.json"
-        score_cell(
-            tmp_path, tmp_path / f"test{test}.npz", tmp_path / "groups.json", settings,
-            checkpoint_folder=None if kept is None else tmp_path / kept,
-            per_example_path=tmp_path / "p.csv", trace_path=tmp_path / "t.csv",
-            cell_path=cell, **more,
-        )  # fmt: skip
+        inputs = {"models": TUNING_RECORD, "test": f"test{test}.npz", "groups": "groups.json"}
+        given = {} if kept is None else {"checkpoints": kept}
+        recipe = {"inference": settings, "cmll_of": "all", **more}
+        cell = make("cells", "cell.json", recipe, inputs=inputs, given=given)
         scored = json.loads(cell.read_text())["variants"]
         return {variant: entry["scores"] for variant, entry in scored.items()}
 

@@ -9,6 +9,7 @@ import pytest
 
 from daily import first_daily
 from made_random import random_data, random_dependency_network
+from made_study import search_job
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning import shares
 from mnlearn.learning.grid_order import order_points
@@ -20,8 +21,6 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import LOGGER
 from mnlearn_studies.records import learn as cell_learning
 from mnlearn_studies.records.files import TRACE, TUNING_RECORD
-from mnlearn_studies.records.kinds.parts import learn_part
-from mnlearn_studies.records.learn import CellInputs
 
 PENALTIES = {"l1": [0.0, 1.0], "sd": [0.3, 1.0]}
 # A grid for each learner, with several values of what it can be shared out by.
@@ -66,29 +65,32 @@ def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
     for name, seed, n in (("train", 1, 150), ("valid", 2, 60)):
         random_data(seed, n_vars=7, n_examples=n).save(folder / f"{name}.npz")
-    write_npz(random_dependency_network(3, 7), folder / "network.npz")
+    write_npz(random_dependency_network(3, 7), folder / "network" / "chosen.npz")
     return folder
 
 
 class Cell:
     """One cell, with a folder of its own."""
 
-    def __init__(self, data, name, folder, cmll=None, recipe="r"):
-        self.folder, self.name = folder, name
-        identity = {"study": "s", "method": name, "dataset": "d", "seed": 20}
-        needs_network = load_learner(name).network == "required"
-        self.arguments = {
-            "learner": name, "identity": {**identity, "recipe": {"grid": recipe}},
-            "train_path": data / "train.npz", "valid_path": data / "valid.npz",
-            "values": GRIDS[name], "cmll_settings": cmll or {},
-            "checkpoint_folder": folder / "kept",
-            "network_path": data / "network.npz" if needs_network else None,
-        }  # fmt: skip
+    def __init__(self, data, name, folder, cmll=None):
+        self.data, self.folder, self.name, self.cmll = data, folder, name, cmll
+        self.grid = GRIDS[name]
+
+    def job(self, out, *part, parts=()):
+        """Return the job of the search, or of a part of it."""
+        more = {"parts": list(map(str, parts))}
+        if load_learner(self.name).network == "required":
+            more["network"] = str(self.data / "network" / TUNING_RECORD)
+        return search_job(
+            self.data, self.folder / out, self.name, self.grid, names=(self.name, *part),
+            criterion=self.cmll, kept=self.folder / "kept", **more,
+        )  # fmt: skip
 
     def part(self, round_name, part, before=()):
-        out = self.folder / f"{round_name}-{part.number}-of-{part.of}.json"
-        learn_part(CellInputs(**self.arguments, part_paths=before), round_name, part, out)
-        return out
+        out = f"{round_name}-{part.number}-of-{part.of}.json"
+        names = (round_name, str(part.number), str(part.of))
+        cell_learning.learn_part(self.job(out, *names, parts=before))
+        return self.folder / out
 
     def parts(self, n):
         """Do all parts of all rounds; return their files. One process has no rounds."""
@@ -103,7 +105,7 @@ class Cell:
     def whole(self, parts=()):
         """Return all bytes of the cell, but for seconds and memory."""
         models = self.folder / "models"
-        cell_learning.learn_cell(CellInputs(**self.arguments, part_paths=parts), models)
+        cell_learning.learn_cell(self.job(f"models/{TUNING_RECORD}", parts=parts))
         files = {path.name: path.read_bytes() for path in models.glob("*.npz")}
         record = json.loads((models / TUNING_RECORD).read_text())
         head, *rows = [line.split(",") for line in (models / TRACE).read_text().splitlines()]
@@ -303,7 +305,7 @@ def test_a_lost_part_is_missed(data, tmp_path):
 def test_shares_of_another_grid_are_not_used(data, tmp_path):
     """The largest kappa is another one, so that the trees are."""
     old, new = (Cell(data, "dn_tree", tmp_path) for _ in range(2))
-    old.arguments["values"] = {"kappa": [0.001]}
+    old.grid = {"kappa": [0.001]}
     old.parts(2)
     fresh = Cell(data, "dn_tree", tmp_path / "fresh")
     assert new.whole() == fresh.whole()
@@ -336,12 +338,12 @@ def test_parts_that_there_are_not(text):
 def test_regressions_end_early_in_a_part(data, tmp_path):
     """A part ends where its own score falls; what the search needs beyond, it learns itself."""
     cell = Cell(data, "dn_lr", tmp_path)
-    cell.arguments["values"] = {"lambda": [1e-3, 2e-3, 5e-3, *GRIDS["dn_lr"]["lambda"]]}
+    cell.grid = {"lambda": [1e-3, 2e-3, 5e-3, *GRIDS["dn_lr"]["lambda"]]}
     parts = cell.parts(2)
     kept = len(list((tmp_path / "kept").glob("*.state.npz")))
     assert 2 * 4 < kept < 2 * 11
     other = Cell(data, "dn_lr", tmp_path / "whole")
-    other.arguments["values"] = cell.arguments["values"]
+    other.grid = cell.grid
     assert cell.whole(parts) == other.whole()
 
 

@@ -8,22 +8,21 @@ import pytest
 
 from made_circuits import N, grown
 from made_study import make, scores_of
-from mnlearn.data.dataset import load_npz, merge_rows
+from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.evaluation import UNKNOWN, RowEvaluator
 from mnlearn.inference.circuits.exact import log_value
 from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json, write_json
 from mnlearn_studies.records.kinds import curves
-from mnlearn_studies.records.kinds.queries import draw_queries
 from oracles import all_states
 
 EXACT = {"method": "exact"}
 
 
-def draw(out="q.npz", n=25, *, data="t.npz", dataset="d", seed=4):
+def draw(out="q.npz", n=25, *, data="t.npz", seed=4):
     """Draw queries; return them and the places of their examples."""
-    draw_queries(load_npz(data), dataset, n, seed, path=Path(out))
+    make("queries", out, {"examples": n, "seed": seed}, method="", inputs={"test": data})
     with np.load(out) as arrays:
         return arrays["rank"], arrays["example"]
 
@@ -59,7 +58,6 @@ def test_queries_nest_and_depend_on_the_seed_alone(folder):
     np.testing.assert_array_equal(fewer_ranks, rank[:10])
     np.testing.assert_array_equal(fewer_examples, example[:10])
     np.testing.assert_array_equal(draw("again.npz")[0], rank)
-    assert (draw("other.npz", dataset="e")[0] != rank).any()
     assert (draw("other.npz", seed=5)[0] != rank).any()
 
 

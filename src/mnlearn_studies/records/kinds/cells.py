@@ -26,7 +26,6 @@ from mnlearn.scoring.metrics import METRIC_NAMES, METRICS, Metric, Request, find
 from mnlearn_studies.records.files import (
     CHOSEN,
     TRACE,
-    TUNING_RECORD,
     model_digest,
     model_path,
     read_record,
@@ -49,64 +48,40 @@ _ROOTS = (
 )
 
 
-def score_cell(
-    model_folder: Path,
-    test_path: Path,
-    groups_path: Path,
-    settings: Mapping[str, Any],
-    *,
-    checkpoint_folder: Path | None,
-    per_example_path: Path,
-    trace_path: Path,
-    cell_path: Path,
-    threads: int = 1,
-    cmll_of: str = "all",
-    further: Mapping[str, Mapping[str, Any]] | None = None,
-    recipe: Mapping[str, Any] | None = None,
-) -> None:
+def score_cell(job: Job) -> None:
     """Score every variant of a learned cell on the test data and write the cell.
 
-    Parameters
-    ----------
-    model_folder : Path
-        What `learn_cell` wrote; its grid points are copied to `trace_path`, beside the cell.
-    test_path, groups_path : Path
-        The test data; and the partitions of the variables into query groups. The first partition
-        gives the CMLL that is reported, the others its spread, for the chosen variant only.
-    settings, recipe : Mapping
-        Arguments of `Inference`; and what the cell depends on (see `study.recipes`).
-    checkpoint_folder : Path or None
-        Keeps the scores of each variant, so that a killed run resumes.
-    per_example_path, trace_path, cell_path : Path
-        The files to write: the chosen model's scores by test example, grid points, the record.
-    threads : int
-        Threads to use, on whose number the result does not depend.
-    cmll_of : {"all", "chosen", "none"}
-        Which models are given a CMLL: all variants, the chosen one, or none.
-    further : Mapping, optional
-        Arguments of `Inference` by name; each gives the chosen model a `cmll_<name>` as well.
+    The inputs are the record of a search, beside which are its models and its grid points, the
+    `test` data, and `groups`, the partitions of the variables into query groups. The first
+    partition gives the CMLL that is reported, the others its spread, for the chosen variant only.
+    The recipe has `inference`, arguments of `Inference`; `cmll_of`, which models are given a CMLL,
+    all variants, the chosen one, or none; and `further_inference`, arguments of `Inference` by
+    name, each of which gives the chosen model a `cmll_<name>` as well.
     """
-    record = read_record(model_folder / TUNING_RECORD, *_NEEDED)
-    with refuse_damaged(model_folder / TUNING_RECORD):
+    tuning, recipe = job.path("models"), job.recipe
+    record = read_record(tuning, *_NEEDED)
+    with refuse_damaged(tuning):
         seed = stream_seed(record["seed"], record["dataset"], record["method"], "gibbs")
     root = learner_root(record["learner"])
     scored_by = provenance(root, *_ROOTS, optional=MODEL_CODE)
     kept = Checkpoints(
-        checkpoint_folder, code=scored_by["code_digest"], test=file_digest(test_path)
+        job.checkpoints, code=scored_by["code_digest"], test=file_digest(job.path("test"))
     )
-    scoring = _Scoring(load_npz(test_path), settings, seed, threads, kept)
-    groups = read_partitions(groups_path, scoring.test.n_vars)
+    test = load_npz(job.path("test"))
+    scoring = _Scoring(test, recipe["inference"], seed, job.threads, kept)
+    groups = read_partitions(job.path("groups"), test.n_vars)
     # It is read before anything is written, so that a damaged one leaves nothing half-written.
-    trace = read_text(model_folder / TRACE)
-    per_row = _score_variants(record, model_folder, groups, scoring, cmll_of=cmll_of)
-    scoring.add_further(record, model_path(model_folder, CHOSEN), groups[0], further or {})
-    _write_per_example(per_example_path, per_row, scoring.test)
-    write_text(trace_path, trace)
-    test = {"n_test": scoring.test.n_examples, "n_vars": scoring.test.n_vars}
-    models = {record["method"]: model_digest(model_path(model_folder, CHOSEN))}
-    made = {"learned_from": record["recipe"], "recipe": dict(recipe or {}), "scored_by": scored_by}
-    how = {"inference": dict(settings), "peak_memory_mib_score": peak_memory_mib()}
-    write_json(cell_path, {**record, **made, **test, **how, "models": models})
+    trace = read_text(tuning.parent / TRACE)
+    per_row = _score_variants(record, tuning, groups, scoring, cmll_of=recipe["cmll_of"])
+    further = recipe.get("further_inference", {})
+    scoring.add_further(record, job.chosen(), groups[0], further)
+    _write_per_example(job.outputs["per_example"], per_row, test)
+    write_text(job.outputs["trace"], trace)
+    said = {"n_test": test.n_examples, "n_vars": test.n_vars}
+    models = {record["method"]: model_digest(job.chosen())}
+    made = {"learned_from": record["recipe"], "recipe": dict(recipe), "scored_by": scored_by}
+    how = {"inference": recipe["inference"], "peak_memory_mib_score": peak_memory_mib()}
+    write_json(job.out, {**record, **made, **said, **how, "models": models})
 
 
 @dataclass(frozen=True)
@@ -184,7 +159,7 @@ class _Scoring:
 
 def _score_variants(
     record: Mapping[str, Any],
-    model_folder: Path,
+    tuning: Path,
     groups: Sequence[Groups],
     scoring: _Scoring,
     *,
@@ -192,14 +167,14 @@ def _score_variants(
 ) -> dict[str, list[float]]:
     """Add its scores to each variant of a record; return those of the chosen model by row."""
     variants = record["variants"]
-    with refuse_damaged(model_folder / TUNING_RECORD):
+    with refuse_damaged(tuning):
         same_as_chosen = _variant_of_chosen(record)
     per_row = {}
     for variant in variants:
         if variant == same_as_chosen:
             continue
         asked = _partitions_of(variant, groups, cmll_of)
-        scored = scoring.score(model_path(model_folder, variant), asked)
+        scored = scoring.score(model_path(tuning.parent, variant), asked)
         rows = scored.pop("per_row")
         if variant == CHOSEN:
             per_row = rows
@@ -255,6 +230,7 @@ class Cells(Kind):
         "trace": "{study}/tuning/{dataset}/{names}@{digest}.csv",
         "per_example": "{study}/per_example/{dataset}/{names}@{digest}.csv",
     }
+    splits = ("test",)
     seconds, mib = "seconds_score", "mib_score"
 
     def asked(self, study: Study, dataset: str) -> Iterator[tuple[str, ...]]:
@@ -276,33 +252,16 @@ class Cells(Kind):
 
     def inputs(self, plan: Planned, record: Record) -> dict[str, Any]:
         """Return the models, the query groups and the test data."""
-        return {
-            "models": plan.file(record.models),
-            "groups": plan.file(record.of("partitions")),
-            "test": plan.file(record.data, "test"),
-        }
+        groups = plan.file(record.of("partitions"))
+        return {**super().inputs(plan, record), "groups": groups}
 
     def given(self, plan: Planned, record: Record) -> dict[str, Any]:
         """Return the folder of finished scores."""
-        return {"checkpoints": CHECKPOINTS}
+        return CHECKPOINTS
 
     def make(self, job: Job) -> None:
         """Score the models."""
-        recipe = job.recipe
-        score_cell(
-            job.path("models").parent,
-            job.path("test"),
-            job.path("groups"),
-            recipe["inference"],
-            checkpoint_folder=Path(job.given["checkpoints"]),
-            per_example_path=job.outputs["per_example"],
-            trace_path=job.outputs["trace"],
-            cell_path=job.out,
-            threads=job.threads,
-            cmll_of=recipe["cmll_of"],
-            further=recipe.get("further_inference", {}),
-            recipe=recipe,
-        )
+        score_cell(job)
 
     def rows(self, study: Study, record: Mapping[str, Any], path: Path) -> Iterator[Row]:
         """Yield the scores and sizes of each variant, and the seconds of learning it.

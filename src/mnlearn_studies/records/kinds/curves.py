@@ -9,7 +9,7 @@ that all models can be compared.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -35,13 +35,11 @@ from mnlearn.models.io.native import read_npz
 from mnlearn.models.model import Model
 from mnlearn.runtime.arrays import read_arrays
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import write_json
 from mnlearn.runtime.progress import track
-from mnlearn.runtime.provenance import provenance
 from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.runtime.threads import map_ranges
 from mnlearn.variables.schema import Schema
-from mnlearn_studies.records.kind import OfModels, Planned, Row, head, json_of
+from mnlearn_studies.records.kind import Kind, Planned, Row, head, json_of
 from mnlearn_studies.records.record import Job, Recipe, Record
 from mnlearn_studies.study.definition import Study
 
@@ -49,64 +47,35 @@ from mnlearn_studies.study.definition import Study
 _SINGLE = 100
 
 
-def query_curve(
-    model_path: Path,
-    test_path: Path,
-    queries_path: Path,
-    percentages: Sequence[int],
-    *,
-    inference: Mapping[str, Any],
-    identity: Mapping[str, Any],
-    seed: int,
-    out: Path,
-    n_sampled: int | None = None,
-    threads: int = 1,
-    with_beliefs: bool = False,
-) -> None:
-    """Write how well a model answers queries of growing shares of the variables.
+def query_curve(job: Job) -> dict[str, Any]:
+    """Return how well a model answers queries of growing shares of the variables.
 
-    Parameters
-    ----------
-    model_path, test_path, queries_path : Path
-        The model, the test data, and what `draw_queries` wrote.
-    percentages : sequence of int
-        Shares of the variables that are queried.
-    inference : Mapping
-        Arguments of `Inference`: how models other than circuits answer.
-    identity : Mapping
-        Study, dataset, method, recipe. Dataset and method name the random stream.
-    seed, threads : int
-        Seed of the study; threads to use, on whose number the result does not depend.
-    out : Path
-        The record to write.
-    n_sampled : int, optional
-        Models other than circuits answer so many of the first queries.
-    with_beliefs : bool
-        Models other than circuits also answer by belief propagation.
-
-    Raises
-    ------
-    InputError
-        The queries are not of the model's variables.
+    Of models other than circuits the recipe has `inference`, arguments of `Inference`; `n_sampled`,
+    how many of the first queries they answer, all if None; and `beliefs`, whether they also answer
+    by belief propagation.
     """
-    model, test = _load(model_path), load_npz(test_path)
-    rows, rank = _queried(model, test, queries_path)
-    record = {**identity, "scored_by": provenance(*Curves.roots)}
+    recipe, test = job.recipe, load_npz(job.path("test"))
+    model = read_npz(job.chosen())
+    # A tree of any kind answers exactly, as its circuit.
+    model = model.to_circuit() if model.is_exact else model
+    rows, rank = _queried(model, test, job.path("queries"))
+    n_sampled = recipe["n_sampled"]
+    record: dict[str, Any] = {}
     if isinstance(model, ArithmeticCircuit):
         record["n_queries_single"] = min(_SINGLE, len(rows))
         answer: Callable[[_Queries], dict[str, Any]] = partial(_answer_exactly, model)
     else:
         rows, rank = rows[:n_sampled], rank[:n_sampled]
-        seed = stream_seed(seed, identity["dataset"], identity["method"], "queries")
-        settings = Inference(**inference)
+        seed = stream_seed(recipe["seed"], job.record.dataset, job.record.names[0], "queries")
+        settings = Inference(**(recipe["inference"] or {}))
         record |= {"inference": settings.as_record(), "seed": seed}
-        answer = _Approximation(terms_of(model), settings, seed, with_beliefs).answer
+        answer = _Approximation(terms_of(model), settings, seed, bool(recipe["beliefs"])).answer
     points = []
-    for percentage in track(percentages, "shares of the variables"):
+    for percentage in track(recipe["percentages"], "shares of the variables"):
         n_query = max(1, round(test.n_vars * percentage / 100))
-        point = answer(_Queries(rows, rank < n_query, test.schema, n_sampled, threads))
+        point = answer(_Queries(rows, rank < n_query, test.schema, n_sampled, job.threads))
         points.append({"percentage": percentage, "n_query_variables": n_query, **point})
-    write_json(out, {**record, "n_queries": len(rows), "points": points})
+    return {**record, "n_queries": len(rows), "points": points}
 
 
 @dataclass(frozen=True)
@@ -123,12 +92,6 @@ class _Queries:
     def values(self) -> NDArray[np.uint8]:
         """The numbers of the states of all variables."""
         return self.schema.values(self.rows)
-
-
-def _load(path: Path) -> Model:
-    """Return a model; a tree of any kind as its circuit, which answers exactly."""
-    model = read_npz(path)
-    return model.to_circuit() if model.is_exact else model
 
 
 def _queried(
@@ -169,11 +132,11 @@ def _answer_exactly(circuit: ArithmeticCircuit, queries: _Queries) -> dict[str, 
         **_means("cll", cll, queries.n_sampled),
         **_means("cmll", _per_variable(queries, log_own), queries.n_sampled),
         "seconds_per_query": seconds / len(queries.rows),
-        "seconds_single_per_query": _seconds_single(circuit, evidence[:_SINGLE]),
+        "seconds_single_per_query": seconds_single(circuit, evidence[:_SINGLE]),
     }
 
 
-def _seconds_single(circuit: ArithmeticCircuit, evidence: NDArray[np.uint8]) -> float:
+def seconds_single(circuit: ArithmeticCircuit, evidence: NDArray[np.uint8]) -> float:
     """Return the seconds per row of evidence, each evaluated by itself on one thread."""
     evaluator = row_evaluator(circuit)
     # The first use compiles or loads the kernels and touches the memory.
@@ -263,7 +226,7 @@ def _mean(values: NDArray[np.float64]) -> dict[str, float]:
     return {"mean": float(values.mean()), "stderr": error}
 
 
-class Curves(OfModels):
+class Curves(Kind):
     """Answers of a circuit, exact, or of another study's model, by sampling."""
 
     name = "curves"
@@ -274,6 +237,7 @@ class Curves(OfModels):
         "mnlearn_studies.records.kinds.curves.query_curve",
         "mnlearn_studies.records.kinds.queries.draw_queries",
     )
+    splits = ("test",)
 
     def asked(self, study: Study, dataset: str) -> Iterator[tuple[str, ...]]:
         """Yield the methods that are queried."""
@@ -281,9 +245,9 @@ class Curves(OfModels):
         own = [method for method in queries["methods"] if method in study.methods_on(dataset)]
         yield from ((method,) for method in [*own, *_sampled(study)["methods"]])
 
-    def models(self, plan: Planned, record: Record) -> Record:
+    def learned(self, plan: Planned, record: Record) -> list[Record]:
         """Return the models, of this study or of another."""
-        return queried_models(plan.studies[record.study], record)
+        return [queried_models(plan.studies[record.study], record)]
 
     def settings(self, plan: Planned, record: Record) -> Recipe:
         """Return how the models are queried."""
@@ -303,22 +267,9 @@ class Curves(OfModels):
         """Return the models, the test data and the queries."""
         return {**super().inputs(plan, record), "queries": plan.file(record.of("queries"))}
 
-    def make(self, job: Job) -> None:
+    def measure(self, job: Job) -> dict[str, Any]:
         """Answer the queries."""
-        recipe = job.recipe
-        query_curve(
-            job.chosen(),
-            job.path("test"),
-            job.path("queries"),
-            recipe["percentages"],
-            inference=recipe["inference"] or {},
-            identity=job.identity,
-            seed=recipe["seed"],
-            out=job.out,
-            n_sampled=recipe["n_sampled"],
-            threads=job.threads,
-            with_beliefs=bool(recipe["beliefs"]),
-        )
+        return query_curve(job)
 
     def rows(self, study: Study, record: Mapping[str, Any], path: Path) -> Iterator[Row]:
         """Yield scores and seconds by the share p of the variables, as `<name>_q<p>`.

@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 from mnlearn.methods import learner_root
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn_studies.records.kind import Kind, Planned
-from mnlearn_studies.records.kinds.parts import CHECKPOINTS, cell_inputs, learning_inputs, parts_of
+from mnlearn_studies.records.kinds.parts import CHECKPOINTS, network_input, parts_of
+from mnlearn_studies.records.learn import learn_cell
 from mnlearn_studies.records.model_code import MODEL_CODE
 from mnlearn_studies.records.record import Job, Recipe, Record, recipe_digest
 from mnlearn_studies.study.definition import Study
@@ -22,6 +23,7 @@ class Models(Kind):
     files: ClassVar[Mapping[str, str]] = {
         "record": "{study}/models/{dataset}/{names}@{digest}/tuning.json"
     }
+    splits = ("train", "valid")
     is_asked = False
     seconds, mib = "seconds_learn", "mib_learn"
 
@@ -46,20 +48,22 @@ class Models(Kind):
             "seed": plan.seed,
         }
 
+    def learned(self, plan: Planned, record: Record) -> list[Record]:
+        """Return nothing: the models are what is made."""
+        return []
+
     def inputs(self, plan: Planned, record: Record) -> dict[str, Any]:
         """Return the data, the network that the method builds on, and parts learned before."""
         done = [plan.file(part) for part in parts_of(plan, record)]
-        return {**learning_inputs(plan, record), "parts": done}
+        return {**super().inputs(plan, record), **network_input(plan, record), "parts": done}
 
     def given(self, plan: Planned, record: Record) -> dict[str, Any]:
         """Return the folder of finished grid points."""
-        return {"checkpoints": CHECKPOINTS}
+        return CHECKPOINTS
 
     def make(self, job: Job) -> None:
         """Search the grid."""
-        from mnlearn_studies.records.learn import learn_cell
-
-        learn_cell(cell_inputs(job), job.out.parent)
+        learn_cell(job)
         for path in job.paths("parts"):
             path.unlink(missing_ok=True)
 

@@ -1,6 +1,6 @@
 """The couplings of a learned network, recorded so that figures need no models."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,9 +10,8 @@ import numpy as np
 from mnlearn.models.io.native import read_npz
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_json, write_json
-from mnlearn.runtime.provenance import provenance
-from mnlearn_studies.records.kind import OfModels, json_of
+from mnlearn.runtime.files import read_json
+from mnlearn_studies.records.kind import Kind, json_of
 from mnlearn_studies.records.record import Job
 from mnlearn_studies.study.definition import Study
 
@@ -43,40 +42,19 @@ def couplings(network: MarkovNetwork) -> dict[tuple[int, int], float]:
     return out
 
 
-def write_structure(model_path: Path, identity: Mapping[str, Any], out: Path) -> None:
-    """Write the couplings of a Markov network as JSON.
-
-    Parameters
-    ----------
-    model_path : Path
-        The network.
-    identity : Mapping
-        Study, dataset, method and recipe (see `study.recipes`), which go into the record.
-    out : Path
-        File of the record.
-
-    Raises
-    ------
-    InputError
-        The model is not a Markov network.
-    """
-    network = read_npz(model_path)
+def describe_structure(path: Path) -> dict[str, Any]:
+    """Return the names and the couplings of the Markov network in a file."""
+    network = read_npz(path)
     if not isinstance(network, MarkovNetwork):
-        raise InputError(f"{model_path}: expected a Markov network, whose structure is drawn.")
+        raise InputError(f"{path}: expected a Markov network, whose structure is drawn.")
     schema = network.schema
-    names = schema.names if schema.is_named else tuple(str(v + 1) for v in range(len(schema)))
-    found = couplings(network)
-    record = {
-        **identity,
-        "made_by": provenance("mnlearn_studies.records.kinds.structures.write_structure"),
-        "names": list(names),
-        "couplings": [[u, v, found[u, v]] for u, v in sorted(found)],
-    }
-    write_json(out, record)
+    names = schema.names if schema.is_named else [str(v + 1) for v in range(len(schema))]
+    pairs = [[u, v, coupling] for (u, v), coupling in sorted(couplings(network).items())]
+    return {"names": list(names), "couplings": pairs}
 
 
 def read_structure(path: Path) -> Structure:
-    """Return what `write_structure` wrote."""
+    """Return the structure in a record."""
     record = read_json(path)
     try:
         found = {(int(u), int(v)): float(w) for u, v, w in record["couplings"]}
@@ -85,22 +63,21 @@ def read_structure(path: Path) -> Structure:
         raise InputError(f"{path}: is not the record of a structure.") from error
 
 
-class Structures(OfModels):
+class Structures(Kind):
     """The couplings of the chosen network."""
 
     name = "structures"
     files = json_of("structures")
-    roots = ("mnlearn_studies.records.kinds.structures.write_structure",)
-    reads_test = False
+    roots = ("mnlearn_studies.records.kinds.structures.describe_structure",)
 
     def asked(self, study: Study, dataset: str) -> Iterator[tuple[str, ...]]:
         """Yield the methods whose structure a figure draws."""
         drawn = [figure for figure in study.content["figures"] if figure["kind"] == "structure"]
         yield from ((each["method"],) for each in drawn if each["dataset"] == dataset)
 
-    def make(self, job: Job) -> None:
-        """Write the couplings."""
-        write_structure(job.chosen(), job.identity, job.out)
+    def measure(self, job: Job) -> dict[str, Any]:
+        """Return the couplings."""
+        return describe_structure(job.chosen())
 
 
 KIND = Structures()

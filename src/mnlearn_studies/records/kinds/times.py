@@ -3,7 +3,7 @@
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,62 +16,49 @@ from mnlearn.models.model import Model
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.files import write_json
 from mnlearn.runtime.provenance import provenance
-from mnlearn_studies.records.files import CHOSEN, model_path, read_record, refuse_damaged
+from mnlearn_studies.records.files import CHOSEN, read_record, refuse_damaged
 from mnlearn_studies.records.kind import Kind, Planned, Row, json_of
 from mnlearn_studies.records.kinds.cells import seconds_of
 from mnlearn_studies.records.kinds.parts import network_input
-from mnlearn_studies.records.learn import CellInputs, open_search, read_inputs, warm_up
+from mnlearn_studies.records.learn import open_search, read_inputs, warm_up
 from mnlearn_studies.records.record import Job, Recipe, Record, recipe_digest
 from mnlearn_studies.study.definition import Study
 
-_ROOT = "mnlearn_studies.records.kinds.times.time_methods"
 # Each model is learned so often; one that has taken so many seconds by then is not learned again.
 ROUNDS = 3
 LONG = 300.0
 
 
-@dataclass
 class Timed:
-    """A method that is timed, and its runs.
+    """A method that is timed; runs : the seconds of each run by part."""
 
-    Attributes
-    ----------
-    cell_path : Path
-        The record of the scored cell, which has the parameters of the chosen model.
-    train_path, network_path : Path
-        The training data, and the dependency network that the method builds on, if it does.
-    search : CellInputs or None
-        What the search of the whole grid is given, if it is timed too.
-    runs : list of dict
-        The seconds of each run by part.
-    """
-
-    cell_path: Path
-    train_path: Path
-    network_path: Path | None = None
-    search: CellInputs | None = None
-    runs: list[dict[str, float]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        cell = read_record(self.cell_path, "method", "learner", "variants")
-        with refuse_damaged(self.cell_path):
-            self.method, self.learner = str(cell["method"]), str(cell["learner"])
+    def __init__(self, job: Job, label: str, cell_path: Path) -> None:
+        cell = read_record(cell_path, "method", "learner", "variants")
+        with refuse_damaged(cell_path):
+            self.label, self.learner = label, str(cell["learner"])
             self.parameters: Mapping[str, Any] = dict(cell["variants"][CHOSEN]["parameters"])
+        self.runs: list[dict[str, float]] = []
+        searched = job.recipe["searches"].get(label, {})
+        recipe = {"learner": self.learner, "criterion": {}, **searched}
+        names = {"train": "train", "valid": "valid", "network": f"network_{label}"}
+        inputs = {name: job.inputs[key] for name, key in names.items() if key in job.inputs}
+        # What the search of the whole grid is given, if it is timed.
+        self._job = replace(job, record=job.record.of("models", label), recipe=recipe, given={})
+        self._job = replace(self._job, inputs=inputs, models={})
 
     def warm_up(self) -> None:
         """Compile or load the kernels."""
-        settings = {} if self.search is None else self.search.cmll_settings
-        warm_up(load_learner(self.learner), settings)
+        warm_up(load_learner(self.learner), self._job.recipe["criterion"])
 
     def run(self, threads: int) -> None:
         """Learn the chosen model once more, and search the grid if that is timed."""
-        learner = load_learner(self.learner)
+        learner, job = load_learner(self.learner), replace(self._job, threads=threads)
         grid = learner.grid({name: [value] for name, value in self.parameters.items()})
-        train, network, seconds_read = read_inputs(self.train_path, self.network_path)
+        train, network, seconds_read = read_inputs(job.path("train"), job.all_chosen("network"))
         fitted = tune(learner, train, grid, None, threads=threads, network=network).best.fitted
         seconds = {**fitted.seconds, "read": seconds_read, "write": _seconds_write(fitted.model)}
-        if self.search is not None:
-            seconds["tuning"] = open_search(self.search, 1).search.run().tuning_seconds
+        if "grid" in job.recipe:
+            seconds["tuning"] = open_search(job, 1).search.run().tuning_seconds
         self.runs.append({name: round(value, 4) for name, value in seconds.items()})
 
     @property
@@ -80,10 +67,8 @@ class Timed:
         return sum(sum(run.values()) for run in self.runs) > LONG
 
 
-def time_methods(
-    methods: Sequence[Timed], identity: Mapping[str, Any], out: Path, *, threads: int = 1
-) -> None:
-    """Learn the chosen model of each method again and write how long each part takes.
+def time_methods(job: Job) -> dict[str, Any]:
+    """Learn the chosen model of each method again, on one thread, and return how long it takes.
 
     The parameters are those of the cell, the only point of the grid: nothing is shared with other
     points, and weights begin at zero unless the method says otherwise. All methods are learned
@@ -91,40 +76,28 @@ def time_methods(
     `ROUNDS` rounds; a method that has taken more than `LONG` seconds takes part in no further one.
     Kernels are compiled before.
 
-    Parameters
-    ----------
-    methods : sequence of Timed
-        The methods.
-    identity : Mapping
-        Study, dataset, recipe and digests of models, which go into the record.
-    out : Path
-        The record to write. Its `methods` have the parameters and the `runs` of each method, in
-        processor seconds by part: "structure" (features generated, trees or regressions),
-        "features" (their conversion and preparation), "weights"; "read" of the training data and
-        the network, "write" of the model; "tuning", the search of the whole grid.
-    threads : int
-        Threads that learning may use.
+    The `methods` of the record have the parameters and the `runs` of each method, in processor
+    seconds by part: "structure" (features generated, trees or regressions), "features" (their
+    conversion and preparation), "weights"; "read" of the training data and the network, "write" of
+    the model; "tuning", the search of the whole grid.
     """
+    labels = job.record.names
+    cells = zip(labels, job.paths("cells"), strict=True)
+    methods = [Timed(job, label, cell) for label, cell in cells]
     for method in methods:
         method.warm_up()
     for _ in range(ROUNDS):
         for method in methods:
             if not method.is_long:
-                method.run(threads)
-    roots = dict.fromkeys(learner_root(method.learner) for method in methods)
-    record = {
-        **identity,
-        "methods": {
-            method.method: {
-                "learner": method.learner,
-                "parameters": method.parameters,
-                "runs": method.runs,
-            }
-            for method in methods
-        },
-        "timed_by": provenance(*roots, _ROOT),
+                method.run(threads=1)
+    return {
+        method.label: {
+            "learner": method.learner,
+            "parameters": method.parameters,
+            "runs": method.runs,
+        }
+        for method in methods
     }
-    write_json(out, record)
 
 
 def _seconds_write(model: Model) -> float:
@@ -166,6 +139,7 @@ class Times(Kind):
     name = "times"
     files = json_of("times")
     quantities = r"seconds_"
+    roots = ("mnlearn_studies.records.kinds.times.time_methods",)
     alone = True
     seconds, mib = "seconds_time", "mib_learn"
 
@@ -179,16 +153,14 @@ class Times(Kind):
         """Return the models, the code, and how a search that is timed goes."""
         models = {each.names[0]: plan.recipe(each) for each in self.learned(plan, record)}
         searched = plan.studies[record.study].content.get("timed_search", [])
-        return {
-            "learning": {name: recipe_digest(recipe) for name, recipe in models.items()},
-            "code": code_digest(_ROOT),
-            "searches": {
-                name: {key: recipe[key] for key in ("grid", "criterion")}
-                for name, recipe in models.items()
-                if name in searched
-            },
-            "seed": plan.seed,
+        searches = {
+            name: {key: recipe[key] for key in ("grid", "criterion")}
+            for name, recipe in models.items()
+            if name in searched
         }
+        learning = {name: recipe_digest(recipe) for name, recipe in models.items()}
+        code = code_digest(*self.roots)
+        return {"learning": learning, "code": code, "searches": searches, "seed": plan.seed}
 
     def inputs(self, plan: Planned, record: Record) -> dict[str, Any]:
         """Return the cells, the data, and the networks that methods build on."""
@@ -204,37 +176,18 @@ class Times(Kind):
         return inputs
 
     def make(self, job: Job) -> None:
-        """Learn the chosen models again, on one thread."""
-        time_methods(
-            [_timed(job, *each) for each in zip(job.record.names, job.paths("cells"), strict=True)],
-            job.pair_identity,
-            job.out,
-        )
+        """Learn the chosen models again."""
+        methods = time_methods(job)
+        learned_by = dict.fromkeys(learner_root(each["learner"]) for each in methods.values())
+        timed_by = provenance(*learned_by, *self.roots)
+        identity = {key: value for key, value in job.identity.items() if key != "method"}
+        write_json(job.out, {**identity, "methods": methods, "timed_by": timed_by})
 
     def rows(self, study: Study, record: Mapping[str, Any], path: Path) -> Iterator[Row]:
         """Yield the median seconds of each part, as `seconds_<part>`, with `_min` and `_max`."""
         for method, runs in runs_by_method(record).items():
             for name, value in medians(runs):
                 yield record["study"], record["dataset"], method, "", name, value, None
-
-
-def _timed(job: Job, method: str, cell: Path) -> Timed:
-    """Return a method as a job times it."""
-    network = f"network_{method}"
-    network_path = model_path(job.path(network).parent, CHOSEN) if network in job.inputs else None
-    search = None
-    if method in job.recipe["searches"]:
-        searched = job.recipe["searches"][method]
-        search = CellInputs(
-            learner=read_record(cell, "learner")["learner"],
-            identity={"method": method, "dataset": job.record.dataset, "seed": job.seed},
-            train_path=job.path("train"),
-            valid_path=job.path("valid"),
-            network_path=network_path,
-            values=searched["grid"],
-            cmll_settings=searched["criterion"],
-        )
-    return Timed(cell, job.path("train"), network_path, search)
 
 
 KIND = Times()
