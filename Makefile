@@ -42,10 +42,10 @@ bench: $(READY)  ## Speed, beside Libra's figures
 	@$(BIN)/python -m benchmarks
 
 record: $(READY) ## All studies from this commit, with their pages; hours
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python workflow/record.py
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m workflow.record
 
 check-record: $(READY) ## Is the record complete; do pages follow; are RECOMPUTE=20 records the same again (SEED=)
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python workflow/record.py --check --recompute $(RECOMPUTE) $(addprefix --seed=,$(SEED))
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m workflow.record --check --recompute $(RECOMPUTE) $(addprefix --seed=,$(SEED))
 
 archive: $(READY) ## The checkout and its record as an RO-Crate, in build/
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python workflow/archive.py

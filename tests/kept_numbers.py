@@ -18,6 +18,8 @@ from pathlib import Path
 
 from mnlearn.runtime.target import describe_target, enter_class, is_in_class
 
+# `workflow` is a package of the checkout, which no installed one has.
+sys.path.append(str(Path(__file__).parents[1]))
 KEPT = Path(__file__).with_name("kept_numbers.json")
 # Keys of a record under which digests of code are.
 _SAYS_CODE = re.compile("^recipe$|^learned_from$|_by$")
@@ -80,7 +82,8 @@ def _name(record):
 
 def _digest(job):
     """Return the digest of the numbers of a record, and of the models beside it."""
-    from mnlearn_studies.records.comparison import differences, read_content
+    from workflow.comparison import differences, read_content
+
     from mnlearn_studies.records.files import model_digest
 
     whole = hashlib.sha256()

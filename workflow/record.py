@@ -4,9 +4,9 @@ The record is made of cells and other records, one JSON file each, in `results/S
 figures and pages follow from them. A run that was interrupted goes on where it ended, because
 records that are current are not made again.
 
-    python workflow/record.py                                make what is missing or stale
-    python workflow/record.py --check                        is it complete; do pages follow from it
-    python workflow/record.py --check --recompute 20         and are 20 records the same once more
+    python -m workflow.record                                make what is missing or stale
+    python -m workflow.record --check                        is it complete; do pages follow from it
+    python -m workflow.record --check --recompute 20         and are 20 records the same once more
 """
 
 import argparse
@@ -19,10 +19,11 @@ import time
 from functools import partial
 from pathlib import Path
 
+from workflow.recomputation import recompute
+
 from mnlearn.runtime.files import write_json
 from mnlearn_studies.plan.configuration import plan_of
 from mnlearn_studies.records.kinds import ASKED
-from mnlearn_studies.running.recomputation import recompute
 from mnlearn_studies.study.shipped import shipped_studies
 
 ROOT = Path(__file__).parent.parent

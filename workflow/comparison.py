@@ -2,8 +2,8 @@
 
 Where kernels are compiled for the same target and BLAS has the same kernels, all numbers are equal
 to the last digit. Elsewhere sums round differently, so that weights are another point within the
-tolerance of weight learning, and a structure that grows by weights can be another one. Then scores,
-objectives and settings are judged, within stated limits; counts, sizes and single weights are not.
+tolerance of weight learning, and a structure that grows by weights can be another one. Then scores
+and settings are judged; objectives, counts, sizes and single weights are not.
 """
 
 import csv
@@ -21,14 +21,9 @@ _OF_THE_RUN = re.compile(r"seconds|memory|^(machine|versions|runs)$")
 # The target and the BLAS kernels in the name of a machine, see `runtime.provenance.machine`.
 _ARITHMETIC = re.compile(r"\(([^()]*BLAS[^()]*)\), \d+ cores$")
 
-# Learners whose structure follows from weights: another rounding can grow another one.
-GROWN = frozenset({"acmn", "blm", "della_pietra", "gssl", "mixture"})
 # Nats per example by which a score may differ on other arithmetic.
-SCORE_LIMIT, GROWN_SCORE_LIMIT = 1e-4, 1e-3
-# The share of an objective by which it may differ there.
-OBJECTIVE_LIMIT = 1e-5
+SCORE_LIMIT = 1e-3
 _SCORES = frozenset({"validation", "mean", "stderr", "monte_carlo_error"})
-_OBJECTIVES = frozenset({"objective", "log_likelihood"})
 _SETTINGS = frozenset({"parameters", "recipe", "learned_from", "inference", "settings"})
 # Stands for a value that one of two versions lacks.
 _ABSENT = "(absent)"
@@ -63,20 +58,15 @@ class Difference:
             return None
         return abs(float(self.made) - float(self.recorded))
 
-    def is_within_limits(self, *, is_grown: bool) -> bool:
-        """Whether other arithmetic explains the difference; is_grown : see `GROWN`."""
+    def is_within_limits(self) -> bool:
+        """Whether other arithmetic explains the difference."""
         if _SETTINGS.intersection(self.place):
             return False
         # The scores by partition are a list.
         names = [name for name in self.place if not name.isdecimal()]
-        is_score = names[-1] in _SCORES or "partitions" in names
-        if not is_score and names[-1] not in _OBJECTIVES:
+        if names[-1] not in _SCORES and "partitions" not in names:
             return True
-        if self.size is None:
-            return False
-        if is_score:
-            return self.size <= (GROWN_SCORE_LIMIT if is_grown else SCORE_LIMIT)
-        return is_grown or self.size <= OBJECTIVE_LIMIT * abs(float(self.recorded))
+        return self.size is not None and self.size <= SCORE_LIMIT
 
 
 def differences(recorded: Any, made: Any) -> list[Difference]:

@@ -1,29 +1,32 @@
 """A random sample of records, made again in a copy of the checkout and compared with those kept."""
 
 import dataclasses
+import itertools
 import os
+import random
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from workflow import comparison
 
 from mnlearn_studies.datasets.sample_names import base_of
 from mnlearn_studies.plan.configuration import configuration, planned
 from mnlearn_studies.plan.costs import load_laws
 from mnlearn_studies.plan.planning import Plan
 from mnlearn_studies.plan.resources import JobResources
-from mnlearn_studies.records import comparison
 from mnlearn_studies.records.kind import BESIDE
 from mnlearn_studies.records.kinds import KINDS
-from mnlearn_studies.records.kinds.curves import queried_models
 from mnlearn_studies.records.record import Job, Record
-from mnlearn_studies.running.record_sample import MOST, draw_sample
 from mnlearn_studies.study.shipped import shipped_studies
 
+# A record may take this share of the time, so that one does not take the place of all others.
+MOST = 0.15
 # Lines that are shown of the differences of a file, and of the output of a job that fails.
 _SHOWN = 10
 # The workflow gives its jobs these variables too.
@@ -170,11 +173,8 @@ class Recomputation:
         for path, (record, content) in kept.items():
             self.compared.add(record)
             found = comparison.differences(content, made[path])
-            beyond = found
-            if changed:
-                # What is made from records of other arithmetic is of other arithmetic too.
-                is_grown = not comparison.GROWN.isdisjoint(self._learners(record))
-                beyond = [each for each in found if not each.is_within_limits(is_grown=is_grown)]
+            # What is made from records of other arithmetic is of other arithmetic too.
+            beyond = [each for each in found if not (changed and each.is_within_limits())]
             if found:
                 verdict = "within the limits" if verdict != "DIFFERS" else verdict
                 place = path.relative_to(self.copy)
@@ -186,13 +186,6 @@ class Recomputation:
                 verdict = "DIFFERS"
         return verdict
 
-    def _learners(self, record: Record) -> set[str]:
-        """Return the learners of the models that a record is about."""
-        asking = self.plan.studies[record.study]
-        models = queried_models(asking, record) if record.kind == "curves" else record
-        study = self.plan.studies[models.study]
-        return {study.learner(method) for method in models.names}
-
     def _list(self, lines: list[str]) -> None:
         for line in lines:
             self.say(f"    {line}")
@@ -203,12 +196,62 @@ class Recomputation:
             self.say(
                 f"This machine rounds otherwise than that of the record: "
                 f"{'; '.join(sorted(self.elsewhere))}. So iterations, sizes and single weights may "
-                f"differ, scores by {comparison.SCORE_LIMIT:g} nats per example "
-                f"({comparison.GROWN_SCORE_LIMIT:g} where a structure grows by weights: "
-                f"{', '.join(sorted(comparison.GROWN))}), and objectives by "
-                f"{comparison.OBJECTIVE_LIMIT:g} of their value."
+                f"differ, and scores by {comparison.SCORE_LIMIT:g} nats per example."
             )
         rule = "within these limits" if self.elsewhere else "equal to the last digit"
         n_right = len(self.compared - self.faults)
         self.say(f"recompute: {n_right} records {rule}, {len(self.faults)} at fault")
         self._list(sorted(map(name_of, self.faults)))
+
+
+def draw_sample(
+    plan: Plan, n: int, seconds: float, seed: int, expected: Callable[[Record], float]
+) -> list[Record]:
+    """Draw current records such that each kind, and within a kind each study, comes up in turn.
+
+    Parameters
+    ----------
+    plan : Plan
+        A plan of the studies to draw from.
+    n, seconds : int, float
+        Most records, and the time of all of them with what they lack.
+    seed : int
+        Of the draw.
+    expected : callable
+        Returns the seconds of one job.
+    """
+    rng = random.Random(seed)
+    kinds = [_shuffled(plan, kind, rng) for kind in sorted(KINDS)]
+    rng.shuffle(kinds)
+    drawn: list[Record] = []
+    jobs: set[Record] = set()
+    left, most = seconds, MOST * seconds
+    while kinds and len(drawn) < n:
+        for kind in list(kinds):
+            for record in kind:
+                more = set(plan.in_order([record])) - jobs
+                cost = sum(map(expected, more))
+                # What others need is compared anyway.
+                if record in more and cost <= min(left, most):
+                    break
+            else:
+                kinds.remove(kind)
+                continue
+            drawn.append(record)
+            jobs |= more
+            left -= cost
+            if len(drawn) == n:
+                break
+    return drawn
+
+
+def _shuffled(plan: Plan, kind: str, rng: random.Random) -> Iterator[Record]:
+    """Return the current records of a kind in random order, one of each study in turn."""
+    by_study = []
+    for study in plan.running:
+        records = [r for r in plan.records(study, kind) if plan.path(r) in plan.versions(r)]
+        rng.shuffle(records)
+        by_study.append(records)
+    rng.shuffle(by_study)
+    turns = itertools.zip_longest(*by_study)
+    return iter([record for turn in turns for record in turn if record is not None])
