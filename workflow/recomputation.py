@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from workflow import comparison
-
 from mnlearn_studies.datasets.sample_names import base_of
 from mnlearn_studies.plan.configuration import configuration, planned
 from mnlearn_studies.plan.costs import load_laws
@@ -24,6 +22,7 @@ from mnlearn_studies.records.kind import BESIDE
 from mnlearn_studies.records.kinds import KINDS
 from mnlearn_studies.records.record import Job, Record
 from mnlearn_studies.study.shipped import shipped_studies
+from workflow import comparison
 
 # A record may take this share of the time, so that one does not take the place of all others.
 MOST = 0.15

@@ -19,12 +19,11 @@ import time
 from functools import partial
 from pathlib import Path
 
-from workflow.recomputation import recompute
-
 from mnlearn.runtime.files import write_json
 from mnlearn_studies.plan.configuration import plan_of
 from mnlearn_studies.records.kinds import ASKED
 from mnlearn_studies.study.shipped import shipped_studies
+from workflow.recomputation import recompute
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results"
