@@ -16,7 +16,7 @@ from mnlearn.inference.circuits.exact import log_partition, log_value, marginals
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
 from mnlearn.models import feature_tree as feature_trees
-from mnlearn.models.feature_tree import _expand, feature_tree, leaf_features, merge_equal
+from mnlearn.models.feature_tree import FeatureTree, _expand, leaf_features, merge_equal
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
@@ -157,7 +157,7 @@ def tree_of(features, edges, variables):
         "child_start": np.cumsum([0, *map(len, edges)]),
         "child": list(itertools.chain(*edges)),
     }
-    return feature_tree(variables, arrays)
+    return FeatureTree(variables, **arrays)
 
 
 def test_figure_1_of_the_paper():

@@ -1,13 +1,11 @@
 """The graph of a model, and the weights of its edges: one meaning for all kinds of models."""
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mnlearn.models.bayesian_network import BayesianNetwork
-from mnlearn.models.dependency_network import DependencyNetwork, Trees
+from mnlearn.models.dependency_network import Trees
 from mnlearn.models.interactions import Table, centre, joined_pairs, pair_tables, size
 from mnlearn.variables.schema import Schema
 
@@ -56,18 +54,7 @@ def edge_weights(network: Graph) -> dict[tuple[int, int], float]:
     if not network.is_directed:
         weight: dict[tuple[int, int], float] = network.edges()
         return weight
-    if not network.schema.is_binary:
-        return {edge: size(table) for edge, table in _conditional_tables(network).items()}
-    if network.has_joint:
-        return {(u, v): _log_odds_ratio(network, u, v) for u, v in network.edges()}
-    # The log odds that hold where the parent is 0, and where it is 1; other parts cancel out.
-    sides = {edge: [0.0, 0.0] for edge in network.edges()}
-    for v in range(network.n_vars):
-        for parent, leaves in _tested_where_others_are_0(network.trees, v).items():
-            for value, leaf in enumerate(leaves):
-                sides[parent, v][value] += _log_odds(network.trees, leaf)
-    _add_features(network, sides)
-    return {edge: one - zero if one != zero else 0.0 for edge, (zero, one) in sides.items()}
+    return {edge: size(table) for edge, table in _conditional_tables(network).items()}
 
 
 def interaction_tables(network: Graph) -> dict[tuple[int, int], Table]:
@@ -115,47 +102,3 @@ def _leaf_given(trees: Trees, schema: Schema, v: int, given: tuple[int, int]) ->
         state = given[1] if u == given[0] else 0
         node = int(trees.child[node, schema.implied(u, state)[column]])
     return node
-
-
-def _log_odds_ratio(network: BayesianNetwork, parent: int, v: int) -> float:
-    zero, one = (
-        math.inf if row[0] == -math.inf else row[1] - row[0]
-        for row in network.log_given(v, {parent: np.arange(2)}).tolist()
-    )
-    return one - zero if one != zero else 0.0
-
-
-def _tested_where_others_are_0(trees: Trees, v: int) -> dict[int, tuple[int, int]]:
-    """Return the parents that matter while all others are 0, each with its leaves for 0 and 1."""
-    branched, node = [], int(trees.start[v])
-    while not trees.is_leaf[node]:
-        branched.append((int(trees.split_var[node]), int(trees.child[node, 1])))
-        node = int(trees.child[node, 0])
-    out: dict[int, tuple[int, int]] = {}
-    for parent, other in branched:
-        while not trees.is_leaf[other]:
-            value = int(trees.split_var[other] == parent)
-            other = int(trees.child[other, value])
-        # A second test of a parent on this path is reached by its value 0 only.
-        out.setdefault(parent, (node, other))
-    return out
-
-
-def _log_odds(trees: Trees, leaf: int) -> float:
-    zero, one = trees.log_prob[leaf].tolist()
-    return math.inf if zero == -math.inf else one - zero
-
-
-def _add_features(network: DependencyNetwork, sides: dict[tuple[int, int], list[float]]) -> None:
-    """Add the weights of the features that hold where all variables but the parent are 0."""
-    for f, v in enumerate(network.target.tolist()):
-        weight = float(network.weight[f])
-        if weight == 0:
-            continue
-        literals = dict(network.features.literals(f))
-        # Where the target has the other value the feature does not hold.
-        signed = weight if literals.pop(v) else -weight
-        n_ones = sum(literals.values())
-        for parent, value in literals.items():
-            if n_ones == value:
-                sides[parent, v][value] += signed

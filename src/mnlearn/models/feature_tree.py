@@ -1,6 +1,6 @@
 """Feature trees: features divide the states, and the variables fall apart (Gogate et al. 2010)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -12,6 +12,7 @@ from mnlearn.kernels.feature_trees import log_likelihoods
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.circuit_nodes import PRODUCT, SUM, CircuitNodes
 from mnlearn.models.features import features_of
+from mnlearn.models.fields import set_array
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.models.model import Model
 from mnlearn.runtime.arrays import read_only
@@ -19,6 +20,18 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import Schema
 
 ROOT = 0
+ARRAYS: dict[str, type] = {
+    "literal_start": np.int64,
+    "literal_var": np.int32,
+    "literal_value": np.uint8,
+    "branch_start": np.int64,
+    "log_prob": np.float64,
+    "fixed_start": np.int64,
+    "fixed_var": np.int32,
+    "fixed_value": np.uint8,
+    "child_start": np.int64,
+    "child": np.int32,
+}
 Literal = tuple[int, int]
 Conjunction = tuple[Literal, ...]
 # More conjunctions than this are refused: their network would be of no use.
@@ -70,6 +83,10 @@ class FeatureTree(Model):
     fixed_value: NDArray[np.uint8]
     child_start: NDArray[np.int64]
     child: NDArray[np.int32]
+
+    def __post_init__(self) -> None:
+        for name, dtype in ARRAYS.items():
+            set_array(self, name, dtype, (None,))
 
     @property
     def n_f_nodes(self) -> int:
@@ -204,27 +221,6 @@ class FeatureTree(Model):
         }
 
 
-_DTYPE: dict[str, type] = {
-    "literal_start": np.int64,
-    "literal_var": np.int32,
-    "literal_value": np.uint8,
-    "branch_start": np.int64,
-    "log_prob": np.float64,
-    "fixed_start": np.int64,
-    "fixed_var": np.int32,
-    "fixed_value": np.uint8,
-    "child_start": np.int64,
-    "child": np.int32,
-}
-ARRAYS = tuple(_DTYPE)
-
-
-def feature_tree(schema: Schema, arrays: Mapping[str, NDArray]) -> FeatureTree:
-    """Return the tree of the arrays that `ARRAYS` names, with its dtypes and read-only."""
-    own = {name: read_only(np.asarray(arrays[name], dtype)) for name, dtype in _DTYPE.items()}
-    return FeatureTree(schema, **own)
-
-
 def merge_equal(tree: FeatureTree) -> FeatureTree:
     """Return the feature graph in which equal subtrees are one.
 
@@ -256,19 +252,19 @@ def _select(tree: FeatureTree, kept: NDArray[np.int64]) -> FeatureTree:
     literal_start, literal = _spans(tree.literal_start, kept)
     fixed_start, fixed = _spans(tree.fixed_start, branches)
     child_start, child = _spans(tree.child_start, branches)
-    arrays = {
-        "literal_start": literal_start,
-        "literal_var": tree.literal_var[literal],
-        "literal_value": tree.literal_value[literal],
-        "branch_start": 1 + np.concatenate([[0], np.cumsum(np.diff(tree.branch_start)[kept])]),
-        "log_prob": tree.log_prob[branches],
-        "fixed_start": fixed_start,
-        "fixed_var": tree.fixed_var[fixed],
-        "fixed_value": tree.fixed_value[fixed],
-        "child_start": child_start,
-        "child": number[tree.child[child]],
-    }
-    return feature_tree(tree.schema, arrays)
+    return FeatureTree(
+        tree.schema,
+        literal_start,
+        tree.literal_var[literal],
+        tree.literal_value[literal],
+        1 + np.concatenate([[0], np.cumsum(np.diff(tree.branch_start)[kept])]),
+        tree.log_prob[branches],
+        fixed_start,
+        tree.fixed_var[fixed],
+        tree.fixed_value[fixed],
+        child_start,
+        number[tree.child[child]],
+    )
 
 
 def _spans(start: NDArray[np.int64], index: NDArray[np.int64]) -> tuple[NDArray, NDArray]:

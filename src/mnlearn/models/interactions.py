@@ -66,11 +66,12 @@ def size(table: Table) -> float:
 
     For two variables of two states it is the log odds ratio. In general it is twice the Frobenius
     norm of the table in the zero-sum gauge, which is the size of the log odds ratio for two states.
-    It is infinite where states exclude each other.
+    It is infinite where states exclude each other, with the sign of the odds for two states.
     """
+    if table.shape == (2, 2):
+        zero, one = (np.inf if a == -np.inf else b - a for a, b in table.tolist())
+        return float(one - zero) if one != zero else 0.0
     centred = centre(table)
     if not np.isfinite(centred).all():
         return np.inf
-    if centred.shape == (2, 2):
-        return float(4.0 * centred[1, 1])
     return float(2.0 * np.linalg.norm(centred))

@@ -21,16 +21,15 @@ MODEL_CODE: Optional = (
         "mnlearn.models.hidden_tree",
         (
             "mnlearn.models.hidden_tree.",
-            "mnlearn.models.io.hidden_trees.",
             "mnlearn.inference.hidden_trees.",
         ),
     ),
     (
         "mnlearn.models.feature_tree",
-        ("mnlearn.models.feature_tree.", "mnlearn.models.io.feature_trees."),
+        ("mnlearn.models.feature_tree.",),
     ),
     (
         "mnlearn.models.junction_tree",
-        ("mnlearn.models.junction_tree.", "mnlearn.models.io.junction_trees."),
+        ("mnlearn.models.junction_tree.",),
     ),
 )

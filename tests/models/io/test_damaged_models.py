@@ -11,7 +11,7 @@ from made_random import random_network
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.models.bayesian_network import bayesian_network, network_of_tables
 from mnlearn.models.cpd_tables import CpdTable
-from mnlearn.models.feature_tree import ARRAYS, FeatureTree, feature_tree
+from mnlearn.models.feature_tree import ARRAYS, FeatureTree
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.runtime.arrays import read_arrays, write_arrays
@@ -41,7 +41,7 @@ FEATURES = {
     "child_start": [0, 1, 2, 3, 3, 3, 3, 3],
     "child": [0, 1, 2],
 }
-FEATURE_TREE = feature_tree(binary_schema(2), FEATURES)
+FEATURE_TREE = FeatureTree(binary_schema(2), **FEATURES)
 JUNCTION_TREE = JunctionTree(numbered_schema([3]), [0, 1], [0], [-1], np.log([0.2, 0.3, 0.5]))
 TABLES = network_of_tables(
     numbered_schema([2, 3]),
@@ -304,7 +304,7 @@ def test_one_table_is_a_feature_tree(tmp_path):
         "child_start": [0, 1, 1, 1],
         "child": [0],
     }
-    save_model(feature_tree(binary_schema(1), arrays), tmp_path / "a.npz")
+    save_model(FeatureTree(binary_schema(1), **arrays), tmp_path / "a.npz")
     again = load_model(tmp_path / "a.npz")
     assert isinstance(again, FeatureTree)
     found = np.exp(again.log_likelihood(np.array([[0], [1]], np.uint8)))

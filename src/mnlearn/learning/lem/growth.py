@@ -22,7 +22,7 @@ from mnlearn.learning.lem.parts import (
     tied_by_clauses,
 )
 from mnlearn.learning.parameters import parameter
-from mnlearn.models.feature_tree import ROOT, FeatureTree, feature_tree
+from mnlearn.models.feature_tree import ROOT, FeatureTree
 from mnlearn.runtime.errors import DATA, InputError
 from mnlearn.runtime.progress import pulse
 from mnlearn.variables.schema import Schema
@@ -173,7 +173,7 @@ class Draft:
             ),
             "child": np.argsort(above, kind="stable"),
         }
-        return feature_tree(schema, arrays)
+        return FeatureTree(schema, **arrays)
 
 
 def learn_feature_tree(train: Dataset, settings: LemSettings) -> FeatureTree:

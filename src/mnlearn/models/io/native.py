@@ -1,6 +1,7 @@
 """The native file of a model: an `.npz` archive with its kind and a format version."""
 
 from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,10 +13,9 @@ from mnlearn.models.bayesian_network import NO_TABLES, BayesianNetwork, bayesian
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.cpd_tables import Tables
 from mnlearn.models.dependency_network import LEAF, DependencyNetwork, Trees
-from mnlearn.models.feature_tree import FeatureTree
+from mnlearn.models.feature_tree import ARRAYS, FeatureTree
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.hidden_tree import HiddenTree
-from mnlearn.models.io import feature_trees, hidden_trees, junction_trees
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
@@ -28,30 +28,42 @@ VERSION = 1
 # A file of a few bytes can declare more variables than fit in memory.
 MAX_VARS = 1_000_000
 
-# The dtypes of the file, which do not depend on the machine: equal models have equal bytes.
-_DTYPE = {
-    "start": "<i8",
-    "var": "<i4",
-    "value": "|u1",
-    "weight": "<f8",
-    "target": "<i4",
-    "tree_start": "<i8",
-    "split_var": "<i4",
-    "child": "<i4",
-    "log_prob": "<f8",
-    "is_sum": "|u1",
-    "child_start": "<i8",
-    "circuit_child": "<i4",
-    "parameter": "<f8",
-    "table_parent_start": "<i8",
-    "table_parent": "<i4",
-    "table_start": "<i8",
-    "table_prob": "<f8",
-}
-_FEATURES = ("start", "var", "value", "weight")
-_TREES = ("tree_start", "split_var", "child", "log_prob")
-_TABLES = ("table_parent_start", "table_parent", "table_start", "table_prob")
-_CIRCUIT = ("is_sum", "child_start", "circuit_child", "parameter")
+
+class _Array(NamedTuple):
+    """An array of a file, and the attribute of the model that it holds.
+
+    The dtypes do not depend on the machine: equal models have equal bytes.
+    """
+
+    name: str
+    dtype: str
+    n_axes: int
+    place: str
+
+
+def _list(dtypes: str, *names: str, n_axes: str = "", of: str = "") -> tuple[_Array, ...]:
+    """Return arrays by their names; a name is `name=attribute` if the two differ."""
+    found = []
+    for k, (dtype, name) in enumerate(zip(dtypes.split(), names, strict=True)):
+        name, _, attribute = name.partition("=")
+        found.append(_Array(name, dtype, int(n_axes[k : k + 1] or 1), of + (attribute or name)))
+    return tuple(found)
+
+
+_FEATURES = _list("<i8 <i4 |u1", "start", "var", "value", of="features.")
+_WEIGHT = _list("<f8", "weight")
+_TARGET = _list("<i4", "target")
+_TREES = _list("<i8 <i4 <i4 <f8", "tree_start=start", "split_var", "child", "log_prob",
+               n_axes="1122", of="trees.")  # fmt: skip
+_TABLES = _list("<i8 <i4 <i8 <f8", "table_parent_start=parent_start", "table_parent=parent",
+                "table_start=start", "table_prob=prob", of="tables.")  # fmt: skip
+_CIRCUIT = _list("|u1 <i8 <i4 <f8", "is_sum", "child_start=start", "circuit_child=child",
+                 "parameter=weight")  # fmt: skip
+_CLIQUES = _list("<i8 <i4 <i4 <f8", "clique_start", "clique_var", "parent", "log_prob")
+_HIDDEN = _list("<i4 <f8 <f8", "parent", "transition", "emission", n_axes="132")
+_NODES = tuple(
+    _Array(name, np.dtype(dtype).newbyteorder("<").str, 1, name) for name, dtype in ARRAYS.items()
+)
 
 
 def as_dependency_network(model: Model, path: Path | str) -> DependencyNetwork:
@@ -63,13 +75,14 @@ def as_dependency_network(model: Model, path: Path | str) -> DependencyNetwork:
 
 def write_npz(model: Model, path: Path | str) -> None:
     """Write a model; equal models are written to equal bytes."""
+    form = _FORM_OF[model.kind]
     arrays = {
         "kind": np.array(model.kind),
         "version": np.array(VERSION, "<i8"),
         "n_vars": np.array(model.n_vars, "<i8"),
         **{
-            name: np.ascontiguousarray(array, _DTYPE.get(name, array.dtype))
-            for name, array in _FORM_OF[model.kind].arrays(model).items()
+            own.name: np.ascontiguousarray(attrgetter(own.place)(model), own.dtype)
+            for own in (*form.arrays, *form.more(model))
         },
     }
     write_arrays(path, arrays | schema_arrays(model.schema))
@@ -96,225 +109,203 @@ def read_npz(path: Path | str) -> Model:
     if n_vars > MAX_VARS:
         raise InputError(f"{path}: expected at most {MAX_VARS} variables, it declares {n_vars}.")
     schema, _ = schema_of_arrays(path, arrays, n_vars)
-    return _FORM_OF[kind].model(path, arrays, schema)
-
-
-def _load_network(path: Path | str, arrays: dict[str, NDArray], schema: Schema) -> MarkovNetwork:
-    _check_arrays(path, arrays, _FEATURES)
-    features = _load_features(path, arrays, arrays["weight"], schema.n_columns)
-    return MarkovNetwork(schema, features, arrays["weight"])
-
-
-def _load_dependencies(
-    path: Path | str, arrays: dict[str, NDArray], schema: Schema
-) -> DependencyNetwork:
-    _check_arrays(path, arrays, _FEATURES)
-    features = _load_features(path, arrays, arrays["weight"], schema.n_columns)
-    trees = _load_trees(path, arrays, schema)
-    target = _load_targets(path, arrays, features, schema)
-    return DependencyNetwork(trees, features, target, arrays["weight"], schema)
-
-
-def _load_bayesian(path: Path | str, arrays: dict[str, NDArray], schema: Schema) -> BayesianNetwork:
-    trees, tables = _load_trees(path, arrays, schema), NO_TABLES
-    if _TABLES[-1] in arrays:
-        _check_arrays(path, arrays, _TABLES)
-        for start, values in (_TABLES[:2], _TABLES[2:]):
-            if not _is_partition(arrays[start], len(schema), len(arrays[values])):
-                raise _damaged(path, start)
-        tables = Tables(*(arrays[name] for name in _TABLES))
+    form = _FORM_OF[kind]
+    file = _File(path, arrays, schema)
     try:
-        return bayesian_network(trees, schema, tables)
+        return form.model(file, *file.take(form.arrays))
+    except _DamagedError:
+        raise
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 
 
-def _load_trees(path: Path | str, arrays: dict[str, NDArray], schema: Schema) -> Trees:
-    _check_arrays(path, arrays, _TREES)
-    start, split_var, child, log_prob = (arrays[name] for name in _TREES)
-    n_nodes = len(split_var)
-    if not (_is_partition(start, len(schema), n_nodes) and (np.diff(start) > 0).all()):
-        raise _damaged(path, "tree_start")
-    if ((split_var < LEAF) | (split_var >= schema.n_columns)).any():
-        raise _damaged(path, "split_var")
-    width = max(2, int(schema.arity.max()))
-    if log_prob.shape != (n_nodes, width) or np.isnan(log_prob[split_var == LEAF]).any():
-        raise _damaged(path, "log_prob")
-    if child.shape != (n_nodes, 2):
-        raise _damaged(path, "child")
-    trees = Trees(start, split_var, child, log_prob)
-    _check_children(path, trees)
-    return trees
+class _DamagedError(InputError):
+    """An array of a file is missing or not a valid one."""
 
-
-def _load_circuit(
-    path: Path | str, arrays: dict[str, NDArray], schema: Schema
-) -> ArithmeticCircuit:
-    _check_arrays(path, arrays, _CIRCUIT)
-    is_sum, start, child = arrays["is_sum"], arrays["child_start"], arrays["circuit_child"]
-    weight = arrays["parameter"]
-    if not (len(is_sum) and _is_partition(start, len(is_sum), len(child))):
-        raise _damaged(path, "child_start")
-    if (is_sum > 1).any() or (np.diff(start) == 0).any():
-        raise _damaged(path, "is_sum")
-    if not topological(start, child, 2 * schema.n_columns + len(weight)):
-        raise _damaged(path, "circuit_child")
-    if np.isnan(weight).any():
-        raise _damaged(path, "parameter")
-    features = target = None
-    if "start" in arrays:
-        _check_arrays(path, arrays, _FEATURES[:3])
-        features = _load_features(path, arrays, weight, schema.n_columns)
-        if "target" in arrays:
-            target = _load_targets(path, arrays, features, schema)
-    circuit = ArithmeticCircuit(schema, is_sum, start, child, weight, features, target)
-    try:
-        circuit.check()
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
-    return circuit
-
-
-def _check_arrays(path: Path | str, arrays: dict[str, NDArray], names: tuple[str, ...]) -> None:
-    """Check that arrays exist with their dtypes and numbers of axes, and make them read-only."""
-    for name in names:
-        n_axes = 2 if name in ("child", "log_prob") else 1
-        array = arrays.get(name)
-        if array is None or array.dtype != _DTYPE[name] or array.ndim != n_axes:
-            raise _damaged(path, name)
-        arrays[name] = read_only(array)
-
-
-def _damaged(path: Path | str, name: str) -> InputError:
-    return InputError(f"{path}: is damaged: its array {name!r} is missing or not a valid one.")
+    def __init__(self, path: Path | str, name: str) -> None:
+        super().__init__(f"{path}: is damaged: its array {name!r} is missing or not a valid one.")
 
 
 def _whole_number(path: Path | str, arrays: dict[str, NDArray], name: str) -> int:
     array = arrays.get(name)
     if array is None or array.shape != () or array.dtype.kind not in "iu" or array < 1:
-        raise _damaged(path, name)
+        raise _DamagedError(path, name)
     return int(array)
 
 
-def _is_partition(start: NDArray, n_parts: int, total: int) -> bool:
-    """Tell whether `start` cuts 0:total into `n_parts` consecutive spans."""
-    return (
-        len(start) == n_parts + 1
-        and start[0] == 0
-        and start[-1] == total
-        and bool((np.diff(start) >= 0).all())
-    )
+class _File(NamedTuple):
+    """The arrays of a file."""
+
+    path: Path | str
+    arrays: dict[str, NDArray]
+    schema: Schema
+
+    def take(self, wanted: tuple[_Array, ...]) -> list[NDArray]:
+        """Return arrays that have their dtypes and numbers of axes, read-only."""
+        found = []
+        for own in wanted:
+            array = self.arrays.get(own.name)
+            fits = array is not None and array.dtype == own.dtype and array.ndim == own.n_axes
+            self.check(own.name, fits)
+            found.append(read_only(self.arrays[own.name]))
+        return found
+
+    def check(self, name: str, fits: Any) -> None:
+        """Refuse an array that does not fit."""
+        if not fits:
+            raise _DamagedError(self.path, name)
+
+    def check_starts(
+        self, name: str, start: NDArray, total: int, n_parts: int | None = None
+    ) -> None:
+        """Refuse starts that do not cut 0:total into consecutive spans."""
+        fits = len(start) and start[0] == 0 and start[-1] == total and (np.diff(start) >= 0).all()
+        self.check(name, fits and n_parts in (None, len(start) - 1))
+
+    def features(self, weight: NDArray, start: NDArray, var: NDArray, value: NDArray) -> FeatureSet:
+        """Return the features of a network or a circuit."""
+        self.check_starts("start", start, len(var), len(weight))
+        self.check("var", ((var >= 0) & (var < self.schema.n_columns)).all())
+        self.check("value", len(value) == len(var) and (value <= 1).all())
+        self.check("weight", not np.isnan(weight).any())
+        features = FeatureSet(start, var, value)
+        same_feature = np.diff(features.owner) == 0
+        self.check("var", (np.diff(var)[same_feature] > 0).all())
+        return features
+
+    def targets(self, features: FeatureSet, target: NDArray) -> NDArray[np.int32]:
+        """Return the targets of features, of which each has a literal of its target."""
+        self.check("target", len(target) == len(features))
+        owner = features.owner[self.schema.variable_of[features.var] == target[features.owner]]
+        self.check("target", np.array_equal(np.unique(owner), np.arange(len(features))))
+        return target
+
+    def trees(self, start: NDArray, split_var: NDArray, child: NDArray, log_prob: NDArray) -> Trees:
+        """Return trees in which every node but the roots has one parent, before it in its tree."""
+        n_nodes, schema = len(split_var), self.schema
+        self.check_starts("tree_start", start, n_nodes, len(schema))
+        self.check("tree_start", (np.diff(start) > 0).all())
+        self.check("split_var", ((split_var >= LEAF) & (split_var < schema.n_columns)).all())
+        width = max(2, int(schema.arity.max()))
+        is_leaf = split_var == LEAF
+        fits = log_prob.shape == (n_nodes, width) and not np.isnan(log_prob[is_leaf]).any()
+        self.check("log_prob", fits)
+        self.check("child", child.shape == (n_nodes, 2))
+        trees = Trees(start, split_var, child, log_prob)
+        inner = np.flatnonzero(~is_leaf)
+        below = child[inner]
+        others = np.setdiff1d(np.arange(n_nodes), start[:-1])
+        self.check("child", np.array_equal(np.sort(below, axis=None), others))
+        same_tree = trees.target[below] == trees.target[inner][:, None]
+        self.check("child", same_tree.all() and (below > inner[:, None]).all())
+        return trees
 
 
-def _load_features(
-    path: Path | str, arrays: dict[str, NDArray], weight: NDArray, n_columns: int
-) -> FeatureSet:
-    start, var, value = arrays["start"], arrays["var"], arrays["value"]
-    if not _is_partition(start, len(weight), len(var)):
-        raise _damaged(path, "start")
-    if ((var < 0) | (var >= n_columns)).any():
-        raise _damaged(path, "var")
-    if len(value) != len(var) or (value > 1).any():
-        raise _damaged(path, "value")
-    if np.isnan(weight).any():
-        raise _damaged(path, "weight")
-    features = FeatureSet(start, var, value)
-    same_feature = np.diff(features.owner) == 0
-    if (np.diff(var)[same_feature] <= 0).any():
-        raise _damaged(path, "var")
-    return features
+def _load_network(file: _File, *arrays: NDArray) -> MarkovNetwork:
+    return MarkovNetwork(file.schema, file.features(arrays[3], *arrays[:3]), arrays[3])
 
 
-def _load_targets(
-    path: Path | str, arrays: dict[str, NDArray], features: FeatureSet, schema: Schema
-) -> NDArray[np.int32]:
-    _check_arrays(path, arrays, ("target",))
-    target = arrays["target"]
-    if len(target) != len(features):
-        raise _damaged(path, "target")
-    owner = features.owner[schema.variable_of[features.var] == target[features.owner]]
-    if not np.array_equal(np.unique(owner), np.arange(len(features))):
-        raise _damaged(path, "target")
-    return target
+def _load_dependencies(file: _File, *arrays: NDArray) -> DependencyNetwork:
+    weight, target = arrays[3:5]
+    features = file.features(weight, *arrays[:3])
+    trees = file.trees(*arrays[5:])
+    return DependencyNetwork(trees, features, file.targets(features, target), weight, file.schema)
 
 
-def _check_children(path: Path | str, trees: Trees) -> None:
-    """Check that every node but the roots has one parent, before it and in the same tree."""
-    inner = np.flatnonzero(~trees.is_leaf)
-    child = trees.child[inner]
-    others = np.setdiff1d(np.arange(len(trees.split_var)), trees.start[:-1])
-    if not np.array_equal(np.sort(child, axis=None), others):
-        raise _damaged(path, "child")
-    same_tree = trees.target[child] == trees.target[inner][:, None]
-    if not (same_tree.all() and (child > inner[:, None]).all()):
-        raise _damaged(path, "child")
+def _load_bayesian(file: _File, *arrays: NDArray) -> Model:
+    trees, tables = file.trees(*arrays), NO_TABLES
+    if _TABLES[-1].name in file.arrays:
+        own = file.take(_TABLES)
+        for k in (0, 2):
+            file.check_starts(_TABLES[k].name, own[k], len(own[k + 1]), len(file.schema))
+        tables = Tables(*own)
+    return bayesian_network(trees, file.schema, tables)
 
 
-def _feature_arrays(features: FeatureSet) -> dict[str, NDArray]:
-    return {"start": features.start, "var": features.var, "value": features.value}
+def _more_of_bayesian(network: Any) -> tuple[_Array, ...]:
+    return _TABLES if len(network.tables.prob) else ()
 
 
-def _tree_arrays(trees: Trees) -> dict[str, NDArray]:
-    return {
-        "tree_start": trees.start,
-        "split_var": trees.split_var,
-        "child": trees.child,
-        "log_prob": trees.log_prob,
-    }
+def _load_circuit(
+    file: _File, is_sum: NDArray, start: NDArray, child: NDArray, weight: NDArray
+) -> ArithmeticCircuit:
+    file.check("child_start", len(is_sum))
+    file.check_starts("child_start", start, len(child), len(is_sum))
+    file.check("is_sum", (is_sum <= 1).all() and (np.diff(start) > 0).all())
+    file.check("circuit_child", topological(start, child, 2 * file.schema.n_columns + len(weight)))
+    file.check("parameter", not np.isnan(weight).any())
+    features = target = None
+    if "start" in file.arrays:
+        features = file.features(weight, *file.take(_FEATURES))
+        if "target" in file.arrays:
+            target = file.targets(features, *file.take(_TARGET))
+    circuit = ArithmeticCircuit(file.schema, is_sum, start, child, weight, features, target)
+    circuit.check()
+    return circuit
 
 
-def _bayesian_arrays(network: BayesianNetwork) -> dict[str, NDArray]:
-    tables = network.tables
-    own = (tables.parent_start, tables.parent, tables.start, tables.prob)
-    return _tree_arrays(network.trees) | (
-        dict(zip(_TABLES, own, strict=True)) if len(tables.prob) else {}
-    )
+def _more_of_circuit(circuit: Any) -> tuple[_Array, ...]:
+    has_features, has_target = circuit.features is not None, circuit.target is not None
+    return (*(_FEATURES if has_features else ()), *(_TARGET if has_target else ()))
 
 
-def _circuit_arrays(circuit: ArithmeticCircuit) -> dict[str, NDArray]:
-    arrays: dict[str, NDArray] = {
-        "is_sum": circuit.is_sum,
-        "child_start": circuit.start,
-        "circuit_child": circuit.child,
-        "parameter": circuit.weight,
-    }
-    if circuit.features is not None:
-        arrays |= _feature_arrays(circuit.features)
-    if circuit.target is not None:
-        arrays["target"] = circuit.target
-    return arrays
+def _load_feature_tree(file: _File, *arrays: NDArray) -> FeatureTree:
+    tree = FeatureTree(file.schema, *arrays)
+    n_a, n_f, schema = len(tree.log_prob), tree.n_f_nodes, file.schema
+    file.check("branch_start", n_f >= 1)
+    file.check_starts("branch_start", tree.branch_start - 1, n_a - 1)
+    file.check_starts("literal_start", tree.literal_start, len(tree.literal_var), n_f)
+    file.check_starts("fixed_start", tree.fixed_start, len(tree.fixed_var), n_a)
+    file.check_starts("child_start", tree.child_start, len(tree.child), n_a)
+    n_branches = np.diff(tree.branch_start)
+    fits = ((n_branches == 2) | tree.is_table).all() and (n_branches >= 1).all()
+    file.check("branch_start", fits)
+    for name, var, value in (
+        ("literal", tree.literal_var, tree.literal_value),
+        ("fixed", tree.fixed_var, tree.fixed_value),
+    ):
+        file.check(f"{name}_var", ((var >= 0) & (var < len(schema))).all())
+        file.check(f"{name}_value", len(value) == len(var) and (value < schema.arity[var]).all())
+    # The F-node of the A-node that each edge starts at; the root belongs to none.
+    owner = np.concatenate([[-1], np.repeat(np.arange(n_f), n_branches)])
+    above = np.repeat(owner, np.diff(tree.child_start))
+    file.check("child", ((tree.child > above) & (tree.child < n_f)).all())
+    file.check("log_prob", not np.isnan(tree.log_prob).any() and tree.log_prob[0] == 0.0)
+    # Every variable is fixed on every way down, and no two children share one.
+    tree.to_circuit().check()
+    return tree
 
 
-def _network_arrays(network: MarkovNetwork) -> dict[str, NDArray]:
-    return {**_feature_arrays(network.features), "weight": network.weight}
+def _load_junction_tree(file: _File, *arrays: NDArray) -> JunctionTree:
+    file.check_starts("clique_start", arrays[0], len(arrays[1]))
+    return JunctionTree(file.schema, *arrays)
 
 
-def _dependency_arrays(network: DependencyNetwork) -> dict[str, NDArray]:
-    return {
-        **_feature_arrays(network.features),
-        "weight": network.weight,
-        "target": network.target,
-        **_tree_arrays(network.trees),
-    }
+def _load_hidden_tree(
+    file: _File, parent: NDArray, transition: NDArray, emission: NDArray
+) -> HiddenTree:
+    file.check("parent", len(parent) == len(file.schema))
+    return HiddenTree(parent, transition, emission, file.schema)
 
 
 class _Form(NamedTuple):
-    """A kind of model, its arrays, and how a model is made of the arrays of a file."""
+    """A kind of model, its arrays, those that only some have, and how a model is made of them."""
 
     kind: type[Model]
-    arrays: Callable[[Any], dict[str, NDArray]]
-    model: Callable[[Path | str, dict[str, NDArray], Schema], Model]
+    arrays: tuple[_Array, ...]
+    model: Callable[..., Model]
+    more: Callable[[Any], tuple[_Array, ...]] = lambda _: ()
 
 
 # The list of the kinds of models.
 _FORMS = (
-    _Form(MarkovNetwork, _network_arrays, _load_network),
-    _Form(DependencyNetwork, _dependency_arrays, _load_dependencies),
-    _Form(BayesianNetwork, _bayesian_arrays, _load_bayesian),
-    _Form(ArithmeticCircuit, _circuit_arrays, _load_circuit),
-    _Form(FeatureTree, feature_trees.arrays_of_tree, feature_trees.tree_of_arrays),
-    _Form(JunctionTree, junction_trees.arrays_of_tree, junction_trees.tree_of_arrays),
-    _Form(HiddenTree, hidden_trees.arrays_of_tree, hidden_trees.tree_of_arrays),
+    _Form(MarkovNetwork, (*_FEATURES, *_WEIGHT), _load_network),
+    _Form(DependencyNetwork, (*_FEATURES, *_WEIGHT, *_TARGET, *_TREES), _load_dependencies),
+    _Form(BayesianNetwork, _TREES, _load_bayesian, _more_of_bayesian),
+    _Form(ArithmeticCircuit, _CIRCUIT, _load_circuit, _more_of_circuit),
+    _Form(FeatureTree, _NODES, _load_feature_tree),
+    _Form(JunctionTree, _CLIQUES, _load_junction_tree),
+    _Form(HiddenTree, _HIDDEN, _load_hidden_tree),
 )
 _FORM_OF = {form.kind.kind: form for form in _FORMS}
 KINDS = tuple(form.kind for form in _FORMS)
