@@ -24,14 +24,7 @@ def to_schema(variables: Any) -> Schema:
 
 
 def to_features(given: Sequence[Mapping[str | int, Any]], schema: Schema) -> FeatureSet:
-    """Return features that are given as mappings of variables to a state, or to several states.
-
-    Raises
-    ------
-    InputError
-        The features are no list; or a feature is no mapping, has a variable that does not exist,
-        or asks for a state that its variable does not have.
-    """
+    """Return features that are given as mappings of variables to a state, or to several states."""
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise InputError(f"features: expected a list of mappings, got {given!r}.")
     conjunctions: list[list[Literal]] = []

@@ -42,27 +42,14 @@ def to_dataset(
 ) -> Dataset | IncompleteData:
     """Return data as a dataset.
 
-    Parameters
-    ----------
-    X : array-like, sparse matrix, DataFrame or Dataset, shape (n_samples, n_features)
-        Words, numbers or booleans, of any dtype.
-    schema : Schema, optional
-        The variables, if they are known: columns of a table are found by their names.
-    sample_weight : array-like of float, shape (n_samples,), optional
-        Weights of the rows. Rows of weight 0 are left out.
-    argument : str
-        Name of the argument, for messages.
-    repeat : bool
-        Whether rows are repeated if all weights are whole numbers.
-    missing : bool
-        Whether cells may be missing (NaN).
-    rules : Rules
-        What a person says about the columns.
-
-    Raises
-    ------
-    InputError
-        A value is missing or no state, or a weight is not a number of at least 0.
+    X : array-like, sparse matrix, DataFrame or Dataset, shape (n_samples, n_features). Words,
+        numbers or booleans, of any dtype.
+    schema : The variables, if they are known: columns of a table are found by their names.
+    sample_weight : float, shape (n_samples,). Weights of the rows. Rows of weight 0 are left out.
+    argument : Name of the argument, for messages.
+    repeat : Whether rows are repeated if all weights are whole numbers.
+    missing : Whether cells may be missing (NaN).
+    rules : What a person says about the columns.
     """
     if isinstance(X, Dataset):
         if sample_weight is not None:
@@ -106,11 +93,6 @@ def data_for(
 
     The columns of a table are found by name if the model has names; if it has none, a warning says
     that they are taken in their order.
-
-    Raises
-    ------
-    InputError
-        `X` lacks a variable of the model, or a value is no state; see also `to_dataset`.
     """
     return to_dataset(X, schema=model.schema, sample_weight=sample_weight, missing=missing)
 
@@ -163,13 +145,7 @@ def check_finite(X: Any, argument: str, missing: bool) -> None:
 
 
 def to_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
-    """Return the weights of rows.
-
-    Raises
-    ------
-    InputError
-        There are too few or too many; one is negative, missing or infinite; or all are 0.
-    """
+    """Return the weights of rows."""
     if sample_weight is None:
         return None
     try:
@@ -192,13 +168,9 @@ def to_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
 def to_seed(random_state: Any, purpose: str) -> int:
     """Return the 64-bit seed of a purpose.
 
-    Parameters
-    ----------
-    random_state : int, numpy.random.Generator, numpy.random.RandomState or None
-        A whole number gives the same stream as `--seed` on the command line; a generator is drawn
-        from; None gives another seed each time.
-    purpose : str
-        Name of the stream.
+    random_state : A whole number gives the same stream as `--seed` on the command line; a generator
+        is drawn from; None gives another seed each time.
+    purpose : Name of the stream.
     """
     return stream_seed(to_whole_seed(random_state), purpose)
 
@@ -219,13 +191,7 @@ def to_whole_seed(random_state: Any, argument: str = "random_state") -> int:
 
 
 def to_threads(n_jobs: int | None) -> int:
-    """Return the number of threads: 1 for None; -1 stands for all processors, -2 for all but one.
-
-    Raises
-    ------
-    InputError
-        It is 0 or not a whole number.
-    """
+    """Return the number of threads: 1 for None, all processors for -1, all but one for -2."""
     if n_jobs is None:
         return 1
     if not is_whole(n_jobs) or n_jobs == 0:

@@ -44,24 +44,11 @@ def partition_of(
 ) -> Partition:
     """Return the partition function; see `Questions.log_partition`.
 
-    Parameters
-    ----------
-    model : Model
-        The model.
-    inference : str
-        One of `PARTITION_METHODS`; models that are no Markov networks always get the exact value.
-    settings : mapping
-        Settings of the method.
-    seed, threads : int
-        For annealed importance sampling.
-    estimates : str
-        How a person asks for an estimate.
-
-    Raises
-    ------
-    InputError
-        An argument is not as expected, the model has no joint distribution, or its circuit would
-        be too large.
+    inference : One of `PARTITION_METHODS`; models that are no Markov networks always get the exact
+        value.
+    settings : Settings of the method.
+    seed, threads : For annealed importance sampling.
+    estimates : How a person asks for an estimate.
     """
     if inference not in PARTITION_METHODS:
         expected = ", ".join(PARTITION_METHODS)

@@ -19,19 +19,8 @@ def draw_groups(n_vars: int, folds: int, seed: int) -> Groups:
 def find_groups(given: Any, schema: Schema, where: str) -> Groups:
     """Return the query groups that a person gives.
 
-    Parameters
-    ----------
-    given : sequence of sequence of str or int
-        Names or numbers of variables.
-    schema : Schema
-        The variables.
-    where : str
-        Where the groups come from, for messages.
-
-    Raises
-    ------
-    InputError
-        There is no such variable, or one is named twice.
+    given : Names or numbers of variables.
+    where : Where the groups come from, for messages.
     """
     lists = _lists_of(given, where)
     groups = [[find_variable(schema, v, where) for v in names] for names in lists]

@@ -21,16 +21,8 @@ def save_own(
 ) -> None:
     """Write a model, compiled if the file holds circuits; see `mnlearn.save`.
 
-    Parameters
-    ----------
-    model : Model
-        The model.
-    path : path-like
-        The file.
-    tell : callable
-        Takes what a person should know: the file keeps no words for the states.
-    of_names : bool
-        Whether to tell of names that are lost, too.
+    tell : Takes what a person should know: the file keeps no words for the states.
+    of_names : Whether to tell of names that are lost, too.
     """
     save_model(compile_for(model, path), path)
     lost = _lost_states(model, path)

@@ -37,13 +37,7 @@ def spell_argument(name: str, value: Any = None) -> str:
 
 
 def settings_of(method: str, settings: Mapping[str, Any]) -> Inference:
-    """Return settings of the inference of marginals, or of iterative estimates.
-
-    Raises
-    ------
-    InputError
-        There is no such method or setting, or a value is of another kind.
-    """
+    """Return settings of the inference of marginals, or of iterative estimates."""
     unknown = [name for name in settings if name not in SETTINGS_OF_QUERIES]
     if unknown:
         expected = f"{', '.join(SETTINGS_OF_QUERIES[:-1])} and {SETTINGS_OF_QUERIES[-1]}"
@@ -73,19 +67,10 @@ def refusal(name: str, which: str, read: Iterable[str], spell: Spell) -> InputEr
 def check_read(method: str, given: Iterable[str], spell: Spell = spell_argument) -> None:
     """Refuse settings that the method of a query does not read.
 
-    Parameters
-    ----------
-    method : str
-        A method of inference; "auto" is exact or samples, so that it reads what sampling reads.
-    given : iterable of str
-        The names of the settings.
-    spell : callable
-        Returns how a person writes the name of a setting.
-
-    Raises
-    ------
-    InputError
-        The sentence names the setting, and those that the method reads.
+    method : A method of inference; "auto" is exact or samples, so that it reads what sampling
+        reads.
+    given : The names of the settings.
+    spell : Returns how a person writes the name of a setting.
     """
     read = _SAMPLED if method == AUTO else SETTINGS[method]
     for name in given:

@@ -12,10 +12,7 @@ _PACKAGES = ("mnlearn", "sklearn", "joblib")
 def warn_user(message: str) -> None:
     """Issue a UserWarning for the line outside this package that led to the call.
 
-    Parameters
-    ----------
-    message : str
-        What a person should know about the data or the result.
+    message : What a person should know about the data or the result.
     """
     frame: FrameType | None = sys._getframe(1)
     # Level 1 would be the line below, and 2 is the line that called this function.

@@ -359,19 +359,9 @@ def bayesian_network(
 ) -> BayesianNetwork:
     """Return the Bayesian network of trees and tables.
 
-    Parameters
-    ----------
-    trees : Trees
-        A tree per variable over its parents.
-    schema : Schema
-        The variables; nameless ones of the states 0 and 1 if not given.
-    tables : Tables, optional
-        The tables that some variables have in place of a tree.
-
-    Raises
-    ------
-    InputError
-        There is a directed cycle; the sentence names its variables.
+    trees : A tree per variable over its parents.
+    schema : The variables; nameless ones of the states 0 and 1 if not given.
+    tables : The tables that some variables have in place of a tree.
     """
     n_vars = trees.n_vars
     network = BayesianNetwork(trees, np.arange(n_vars), schema, tables)

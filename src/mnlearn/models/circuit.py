@@ -234,12 +234,8 @@ def product_of_marginals(
 ) -> ArithmeticCircuit:
     """Return the circuit of independent variables, with one feature for each state.
 
-    Parameters
-    ----------
-    p_one : ndarray of float64, shape (n_columns,)
-        P(column = 1), in the open interval (0, 1).
-    schema : Schema, optional
-        The variables; as many of two states as there are columns if not given.
+    p_one : float64, shape (n_columns,). P(column = 1), in the open interval (0, 1).
+    schema : The variables; as many of two states as there are columns if not given.
     """
     schema = binary_schema(len(p_one)) if schema is None else schema
     literal = state_leaves(schema)

@@ -11,12 +11,7 @@ PRODUCT, SUM = 0, 1
 class CircuitNodes:
     """Numbers products and sums, children before parents.
 
-    Parameters
-    ----------
-    schema : Schema
-        The variables of the model.
-    n_leaves : int
-        Number of literals and parameters, whose numbers come first.
+    n_leaves : Number of literals and parameters, whose numbers come first.
     """
 
     def __init__(self, schema: Schema, n_leaves: int) -> None:

@@ -38,16 +38,13 @@ class Tables:
 
     Construction converts the arrays to these dtypes, makes them read-only and checks their shapes.
 
-    Attributes
-    ----------
-    parent_start : ndarray of int64, shape (n_vars + 1,)
-        The parents of variable v are parent[parent_start[v]:parent_start[v + 1]].
-    parent : ndarray of int32, shape (n_parents,)
-    start : ndarray of int64, shape (n_vars + 1,)
-        The cells of variable v are prob[start[v]:start[v + 1]]. There are none if it has a tree.
-    prob : ndarray of float64, shape (n_cells,)
-        Probabilities. The state of the variable itself changes fastest, then that of its last
-        parent.
+    parent_start : int64, shape (n_vars + 1,). The parents of variable v are
+        parent[parent_start[v]:parent_start[v + 1]].
+    parent : int32, shape (n_parents,).
+    start : int64, shape (n_vars + 1,). The cells of variable v are prob[start[v]:start[v + 1]].
+        There are none if it has a tree.
+    prob : float64, shape (n_cells,). Probabilities. The state of the variable itself changes
+        fastest, then that of its last parent.
     """
 
     parent_start: NDArray[np.int64]
@@ -97,13 +94,7 @@ class Tables:
             yield state_features(schema, scope, states), log_prob
 
     def check(self, arity: NDArray[np.int64]) -> None:
-        """Check that the tables have these numbers of states and distributions as rows.
-
-        Raises
-        ------
-        InputError
-            Names the first variable at fault.
-        """
+        """Check that the tables have these numbers of states and distributions as rows."""
         for v in range(len(self.start) - 1):
             if v not in self:
                 continue

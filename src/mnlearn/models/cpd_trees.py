@@ -23,14 +23,10 @@ _Path = tuple[Literal, ...]
 class CpdTree(NamedTuple):
     """A tree over the parents of a variable; every parent node stands before its children.
 
-    Attributes
-    ----------
-    split_var : ndarray of int, shape (n_nodes,)
-        Column that the node tests, or LEAF.
-    child : ndarray of int, shape (n_nodes, 2)
-        Nodes for value 0 and value 1; LEAF at leaves.
-    value : ndarray of float64, shape (n_nodes, n_states)
-        Log value of each leaf for all states of the variable; need not be normalised.
+    split_var : int, shape (n_nodes,). Column that the node tests, or LEAF.
+    child : int, shape (n_nodes, 2). Nodes for value 0 and value 1; LEAF at leaves.
+    value : float64, shape (n_nodes, n_states). Log value of each leaf for all states of the
+        variable; need not be normalised.
     """
 
     split_var: NDArray
@@ -62,14 +58,8 @@ def literals_of(schema: Schema, known: Known) -> list[Literal]:
 def table_tree(schema: Schema, parents: Sequence[int], table: NDArray[np.float64]) -> CpdTree:
     """Return the complete tree of a table; its nodes stand level by level.
 
-    Parameters
-    ----------
-    schema : Schema
-        The variables.
-    parents : sequence of int
-        Variables, in the order of the axes of the table.
-    table : ndarray of float64
-        Log values, an axis for each parent; the last axis is the variable itself.
+    parents : Variables, in the order of the axes of the table.
+    table : Log values, an axis for each parent; the last axis is the variable itself.
     """
     split_var: list[int] = []
     child: list[list[int]] = []
@@ -158,21 +148,9 @@ def trees_of_leaves(
 ) -> Trees:
     """Return the trees whose leaves are given as features, one for each state at each leaf.
 
-    Parameters
-    ----------
-    schema : Schema
-        The variables.
-    features : FeatureSet
-        The path to a leaf together with one state of its variable, in any order.
-    target : ndarray of int, shape (n_features,)
-        Variable of each leaf.
-    log_prob : ndarray of float64, shape (n_features,)
-        log P(state | path) in nats.
-
-    Raises
-    ------
-    InputError
-        The leaves of a variable do not form a tree.
+    features : The path to a leaf together with one state of its variable, in any order.
+    target : int, shape (n_features,). Variable of each leaf.
+    log_prob : float64, shape (n_features,). log P(state | path) in nats.
     """
     leaves: list[dict[_Path, NDArray[np.float64]]] = [{} for _ in schema]
     for f, (v, w) in enumerate(zip(target.tolist(), log_prob.tolist(), strict=True)):

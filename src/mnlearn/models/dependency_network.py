@@ -26,19 +26,16 @@ class Trees:
 
     Construction converts the arrays to these dtypes, makes them read-only and checks their shapes.
 
-    Attributes
-    ----------
-    start : ndarray of int64, shape (n_vars + 1,)
-        The nodes of the tree of variable v are at start[v]:start[v + 1]. The root is first, and
-        every parent stands before its children. Begins with 0, ends with n_nodes.
-    split_var : ndarray of int32, shape (n_nodes,)
-        Column that the node tests (see `Schema`), or LEAF.
-    child : ndarray of int32, shape (n_nodes, 2)
-        Nodes for value 0 and for value 1 of the tested column; LEAF at leaves.
-    log_prob : ndarray of float64, shape (n_nodes, most_states)
-        Log-probability, in nats, of the states of the target at the node; -inf beyond its states.
-        There is room for the states of every variable, and for two at least. Inner nodes have
-        probabilities too: those of all examples that reach the node.
+    start : int64, shape (n_vars + 1,). The nodes of the tree of variable v are at start[v]:start[v
+        + 1]. The root is first, and every parent stands before its children. Begins with 0, ends
+        with n_nodes.
+    split_var : int32, shape (n_nodes,). Column that the node tests (see `Schema`), or LEAF.
+    child : int32, shape (n_nodes, 2). Nodes for value 0 and for value 1 of the tested column; LEAF
+        at leaves.
+    log_prob : float64, shape (n_nodes, most_states). Log-probability, in nats, of the states of the
+        target at the node; -inf beyond its states. There is room for the states of every variable,
+        and for two at least. Inner nodes have probabilities too: those of all examples that reach
+        the node.
     """
 
     start: NDArray[np.int64]

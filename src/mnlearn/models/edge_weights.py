@@ -26,13 +26,7 @@ class WeightedGraph:
 
 
 def weighted_graph_of(model: Any) -> WeightedGraph:
-    """Return the graph of a model with its `edge_weights`.
-
-    Raises
-    ------
-    InputError
-        See `Model.graph`.
-    """
+    """Return the graph of a model with its `edge_weights`."""
     network = model.graph()
     return WeightedGraph(network.schema, edge_weights(network), network.is_directed)
 
@@ -43,13 +37,11 @@ def edge_weights(network: Graph) -> dict[tuple[int, int], float]:
     All other variables are in their first states. For two variables of two states the weight is the
     log odds ratio; see `interactions.size` for others.
 
-    Returns
-    -------
-    dict of (int, int) to float
-        In nats. For a Markov network u < v and the weight is that of `MarkovNetwork.edges`. For a
-        dependency network or a Bayesian network an edge is (parent, child). Its weight is by how
-        much the log odds of the child's conditional distribution grow if the parent changes from
-        its first to its second state. For a logistic regression it is the coefficient.
+    The weights are in nats. For a Markov network u < v and the weight is that of
+    `MarkovNetwork.edges`. For a dependency network or a Bayesian network an edge is (parent,
+    child). Its weight is by how much the log odds of the child's conditional distribution grow
+    if the parent changes from its first to its second state. For a logistic regression it is
+    the coefficient.
     """
     if not network.is_directed:
         weight: dict[tuple[int, int], float] = network.edges()

@@ -290,10 +290,8 @@ def leaf_features(tree: FeatureTree) -> Iterator[LeafFeature]:
     its own share to its children in equal parts. So the weights of the features that a state
     satisfies, one on each way down, add up to its log-probability.
 
-    References
-    ----------
-    Gogate, Webb & Domingos (2010), Section 2 and Figure 1; their weights differ by the model
-    counts, which cancel.
+    See Gogate, Webb & Domingos (2010), Section 2 and Figure 1; their weights differ by the model
+        counts, which cancel.
     """
     # An A-node, what holds above it, and its share of the log-probabilities from the root on.
     waiting: list[tuple[int, Conjunction, tuple[Conjunction, ...], float]] = [(ROOT, (), (), 0.0)]

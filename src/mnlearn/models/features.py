@@ -19,17 +19,11 @@ class FeatureSet:
 
     Construction converts the arrays to these dtypes, makes them read-only and checks their shapes.
 
-    Attributes
-    ----------
-    start : ndarray of int64, shape (n_features + 1,)
-        The literals of feature f are at start[f]:start[f + 1]. Begins with 0, ends with n_literals.
-    var : ndarray of int32, shape (n_literals,)
-        Variable of each literal.
-    value : ndarray of uint8, shape (n_literals,)
-        The value, 0 or 1, that the literal asks for.
+    start : int64, shape (n_features + 1,). The literals of feature f are at start[f]:start[f + 1].
+        Begins with 0, ends with n_literals.
+    var : int32, shape (n_literals,). Variable of each literal.
+    value : uint8, shape (n_literals,). The value, 0 or 1, that the literal asks for.
 
-    Notes
-    -----
     `canonicalise` returns a canonical set: its features are distinct and satisfiable, they stand in
     order of length and then of their literals, and the variables of a feature ascend. Equal sets in
     canonical order have equal arrays.
@@ -66,10 +60,7 @@ class FeatureSet:
     def select(self, index: NDArray) -> "FeatureSet":
         """Return some features.
 
-        Parameters
-        ----------
-        index : ndarray of int64 or bool
-            Positions of features, in the order of the result, or a mask of shape (n_features,).
+        index : Positions of features, in the order of the result, or a mask of shape (n_features,).
         """
         index = np.arange(len(self))[index]
         length = self.length[index]
@@ -88,14 +79,8 @@ class FeatureSet:
     def satisfied(self, rows: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Return which rows satisfy which features.
 
-        Parameters
-        ----------
-        rows : ndarray of uint8, shape (n_rows, n_vars)
-            Values 0 and 1.
-
-        Returns
-        -------
-        ndarray of bool, shape (n_rows, n_features)
+        rows : uint8, shape (n_rows, n_vars). Values 0 and 1.
+        Returns bool, shape (n_rows, n_features).
         """
         out = np.ones((len(rows), len(self)), bool)
         for f in range(len(self)):
@@ -139,14 +124,8 @@ def concatenate(sets: Sequence[FeatureSet]) -> FeatureSet:
 def with_literal(features: FeatureSet, var: NDArray, value: int | NDArray) -> FeatureSet:
     """Return each feature with one literal added at its end.
 
-    Parameters
-    ----------
-    features : FeatureSet
-        The features to extend.
-    var : ndarray of int, shape (n_features,)
-        Column of the literal that feature f gets.
-    value : {0, 1} or ndarray of int, shape (n_features,)
-        The value that the added literals ask for.
+    var : int, shape (n_features,). Column of the literal that feature f gets.
+    value : {0, 1} or int, shape (n_features,). The value that the added literals ask for.
     """
     ends = features.start[1:]
     return feature_set(
@@ -191,20 +170,12 @@ def canonicalise(
     variable of several columns a feature keeps the state that it asks for, or else the states that
     it excludes, as long as two are left.
 
-    Parameters
-    ----------
-    features : FeatureSet
-        In any order; may repeat, and literals may repeat.
-    start : ndarray of int64, shape (n_vars + 1,), optional
-        The columns of the variables, see `Schema.start`; by default each has one.
-
-    Returns
-    -------
-    features : FeatureSet
-        The canonical set.
-    place : ndarray of int64, shape (n_features,)
-        Position of each given feature in the result; -1 for a feature that can never hold: it asks
-        a column for both values, or leaves a variable no state.
+    features : In any order; may repeat, and literals may repeat.
+    start : int64, shape (n_vars + 1,). The columns of the variables, see `Schema.start`; by default
+        each has one.
+    Returns the canonical set, and int64, shape (n_features,). Position of each given
+        feature in the result; -1 for a feature that can never hold: it asks a column for both
+        values, or leaves a variable no state.
     """
     code, owner, possible = _least_literals(features, start)
     length = np.bincount(owner, minlength=len(features))
@@ -294,14 +265,7 @@ def _distinct_rows(matrix: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
 
 
 def check_features(features: FeatureSet, n_columns: int) -> None:
-    """Refuse features that kernels cannot read.
-
-    Raises
-    ------
-    InputError
-        A feature is empty, has a column twice, out of order or one that does not exist, or asks for
-        another value than 0 or 1.
-    """
+    """Refuse features that kernels cannot read."""
     beside = (features.var < 0) | (features.var >= n_columns)
     for wrong, expected in (
         (beside, f"columns from 0 to {n_columns - 1}"),

@@ -13,22 +13,9 @@ from mnlearn.variables.schema import Schema, binary_schema
 def set_array(owner: object, name: str, dtype: DTypeLike, shape: tuple[int | None, ...]) -> NDArray:
     """Replace a field of a frozen dataclass by a read-only array of its dtype, and return it.
 
-    Parameters
-    ----------
-    owner : object
-        The new instance.
-    name : str
-        Name of the field, which holds an array-like.
-    dtype : dtype-like
-        The dtype of the field; a conversion must not change a value.
-    shape : tuple of int or None
-        The shape of the field; None where any length is allowed.
-
-    Raises
-    ------
-    InputError
-        The conversion would change a value, or the shape is another one; the sentence names the
-        class and the field.
+    name : Name of the field, which holds an array-like.
+    dtype : The dtype of the field; a conversion must not change a value.
+    shape : The shape of the field; None where any length is allowed.
     """
     given = np.asarray(getattr(owner, name))
     array = given if given.dtype == dtype else _convert(given, dtype)
@@ -67,19 +54,8 @@ NAMELESS: Any = None
 def set_schema(owner: object, schema: Schema | int | None, n_vars: int | None = None) -> None:
     """Replace the field `schema` of a frozen dataclass by the schema of a model.
 
-    Parameters
-    ----------
-    owner : object
-        The new instance.
-    schema : Schema, int or None
-        A number, or None, stands for as many nameless variables of the states 0 and 1.
-    n_vars : int, optional
-        Number of variables that the arrays of the model speak of.
-
-    Raises
-    ------
-    InputError
-        The schema has another number of variables.
+    schema : A number, or None, stands for as many nameless variables of the states 0 and 1.
+    n_vars : Number of variables that the arrays of the model speak of.
     """
     n_given = n_vars if schema is None else schema
     found = n_given if isinstance(n_given, Schema) else binary_schema(n_given or 0)

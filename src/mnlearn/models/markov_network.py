@@ -266,20 +266,9 @@ def markov_network(
 
     Features that cannot hold are dropped, and so are empty features, which are constants.
 
-    Parameters
-    ----------
-    schema : Schema or int
-        The variables. A number stands for that many nameless ones of the states 0 and 1.
-    features : FeatureSet
-        In any order; may repeat.
-    weight : array-like of float, shape (n_features,)
-        In nats; may be infinite.
-
-    Raises
-    ------
-    InputError
-        A column is out of range, a weight is not a number, or one feature has weights of both
-        infinities.
+    schema : The variables. A number stands for that many nameless ones of the states 0 and 1.
+    features : In any order; may repeat.
+    weight : float, shape (n_features,). In nats; may be infinite.
     """
     schema = schema if isinstance(schema, Schema) else binary_schema(schema)
     weight = np.asarray(weight, np.float64)

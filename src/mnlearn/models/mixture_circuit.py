@@ -16,17 +16,10 @@ def mixture_circuit(circuits: Sequence[ArithmeticCircuit], log_share: NDArray) -
     Marginals stay exact, and the size is the sum of the sizes. The parameters are those of the
     circuits, one circuit after the other, and the shares.
 
-    Parameters
-    ----------
-    circuits : sequence of ArithmeticCircuit
-        Circuits over the same variables, with at least one sum or product each.
-    log_share : ndarray of float64, shape (n_circuits,)
-        Log of the weight of each circuit; the weights of a mixture of distributions add up to 1.
-
-    Returns
-    -------
-    ArithmeticCircuit
-        It has no features: it is no Markov network with one feature for each parameter.
+    circuits : Circuits over the same variables, with at least one sum or product each.
+    log_share : float64, shape (n_circuits,). Log of the weight of each circuit; the weights of a
+        mixture of distributions add up to 1.
+    The circuit has no features: it is no Markov network with one feature for each parameter.
     """
     n_literals = 2 * circuits[0].n_columns
     n_parameters = [len(one.weight) for one in circuits]

@@ -23,16 +23,10 @@ FEATURE_MODES = ("default", "prune", "prune-10", "prune-5", "nonzero")
 class TreeFeatures:
     """Features that were read off trees.
 
-    Attributes
-    ----------
-    features : FeatureSet
-        The distinct features of all trees, in canonical order.
-    trees : Trees
-        The trees.
-    place : ndarray of int64, shape (n_features,), or None
-        A node times `trees.most_states`, plus a state of the target: the feature is the path to
-        the node, with that state. If it is so at several nodes, the first of them. None if some
-        feature is not the path to a node.
+    features : The distinct features of all trees, in canonical order.
+    place : int64, shape (n_features,), or None. A node times `trees.most_states`, plus a state of
+        the target: the feature is the path to the node, with that state. If it is so at several
+        nodes, the first of them. None if some feature is not the path to a node.
     """
 
     features: FeatureSet
@@ -50,24 +44,14 @@ def find_tree_features(
 ) -> TreeFeatures:
     """Return the distinct features of all trees.
 
-    Parameters
-    ----------
-    trees : Trees
-        Probability trees of all variables.
-    feature_mode : str
-        One of FEATURE_MODES:
-
-        - "default": the path to each leaf, with each state of the tree's target;
-        - "prune": the same for every node, as if each tree were cut there in turn; the roots give
-          the atomic features;
-        - "prune-10", "prune-5": the same for the nodes with at most 10 or 5 tests above them;
-        - "nonzero": "default" without the literals that ask for 0; empty features are dropped.
-    schema : Schema
-        The variables; those of the states 0 and 1 if not given.
-
-    References
-    ----------
-    Lowd & Davis, "Learning Markov network structure with decision trees", ICDM 2010, Section III.
+    feature_mode : One of FEATURE_MODES: - "default": the path to each leaf, with each state of the
+        tree's target; - "prune": the same for every node, as if each tree were cut there in turn;
+        the roots give the atomic features; - "prune-10", "prune-5": the same for the nodes with at
+        most 10 or 5 tests above them; - "nonzero": "default" without the literals that ask for 0;
+        empty features are dropped.
+    schema : The variables; those of the states 0 and 1 if not given.
+    See Lowd & Davis, "Learning Markov network structure with decision trees", ICDM 2010, Section
+        III.
     """
     if feature_mode not in FEATURE_MODES:
         raise ValueError(f"feature_mode: expected one of {FEATURE_MODES}, got {feature_mode!r}")

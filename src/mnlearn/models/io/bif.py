@@ -53,14 +53,7 @@ class _UndeclaredError(Exception):
 
 
 def read_bif(path: Path | str) -> BayesianNetwork:
-    """Read a Bayesian network, whose conditional distributions become tables.
-
-    Raises
-    ------
-    InputError
-        The file is missing or malformed, lacks a CPD or a part of one, or has a directed cycle. The
-        sentence names the line where there is one.
-    """
+    """Read a Bayesian network, whose conditional distributions become tables."""
     text = read_text(path)
     return (parse_xmlbif if text.lstrip().startswith("<") else parse_bif)(text, str(path))
 
@@ -77,14 +70,7 @@ def parse_bif(text: str, where: str) -> BayesianNetwork:
 
 
 def write_bif(network: BayesianNetwork, path: Path | str) -> None:
-    """Write a Bayesian network; each CPD becomes a complete table.
-
-    Raises
-    ------
-    InputError
-        The tree of a variable is too large for a table, or a name has a quotation mark or a line
-        end, or is a mark of the format.
-    """
+    """Write a Bayesian network; each CPD becomes a complete table."""
     word = partial(_quoted, path=path)
     schema = network.schema
     names = [word(variable.name) for variable in schema]

@@ -82,17 +82,8 @@ _WRITTEN = (".npz", *_WRITERS, _UAI, *_GRAPHS)
 def load_model(path: Path | str) -> Model:
     """Read a model; the suffix names the format.
 
-    Parameters
-    ----------
-    path : path-like
-        `.npz` (native), `.mn`, `.dn`, `.bn` or `.ac` (Libra), `.bif`, `.xmlbif` or `.uai`; a
+    path : `.npz` (native), `.mn`, `.dn`, `.bn` or `.ac` (Libra), `.bif`, `.xmlbif` or `.uai`; a
         text form may be compressed (`.gz`, `.xz`, `.bz2`).
-
-    Raises
-    ------
-    InputError
-        The suffix is none of these; or the file is missing, malformed, damaged, written by a newer
-        version, or not a model.
     """
     suffix = form_of(path)
     if suffix in _GRAPHS:
@@ -106,13 +97,7 @@ def load_model(path: Path | str) -> Model:
 
 
 def load_network(path: Path | str | None) -> DependencyNetwork | None:
-    """Read a dependency network; return None for no file.
-
-    Raises
-    ------
-    InputError
-        See `load_model`; or the file holds another kind of model.
-    """
+    """Read a dependency network; return None for no file."""
     if path is None:
         return None
     return as_dependency_network(load_model(path), path)
@@ -125,19 +110,8 @@ def save_model(model: Model, path: Path | str) -> None:
     parameters of CPDs, may also be written as its Markov network or its Bayesian network. So may a
     junction tree as either of them, and a Bayesian network as a Markov network.
 
-    Parameters
-    ----------
-    model : Model
-        Any kind of model.
-    path : path-like
-        `.npz` (native); `.mn`, `.dn`, `.bn` or `.ac` (Libra); `.bif`, `.uai`, `.nnf`; or `.csv` or
-        `.graphml` (edges).
-
-    Raises
-    ------
-    InputError
-        The suffix is none of these or does not fit this kind of model; or the file cannot be
-        written.
+    path : `.npz` (native); `.mn`, `.dn`, `.bn` or `.ac` (Libra); `.bif`, `.uai`, `.nnf`; or `.csv`
+        or `.graphml` (edges).
     """
     check_writable(path)
     suffix = form_of(path)

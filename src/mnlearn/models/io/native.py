@@ -89,13 +89,7 @@ def write_npz(model: Model, path: Path | str) -> None:
 
 
 def read_npz(path: Path | str) -> Model:
-    """Read a model.
-
-    Raises
-    ------
-    InputError
-        The file is missing or damaged, holds no model, or has a newer format version.
-    """
+    """Read a model."""
     arrays = read_arrays(path)
     kind = str(arrays.get("kind", "file of unnamed kind"))
     if kind not in _FORM_OF:

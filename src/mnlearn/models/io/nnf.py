@@ -23,11 +23,6 @@ def write_nnf(circuit: ArithmeticCircuit, path: Path | str) -> None:
 
     The value of the circuit for some evidence is the sum over products of the weights of literals,
     where the literals that the evidence rules out have the weight 0.
-
-    Raises
-    ------
-    InputError
-        A parameter is too large to write.
     """
     weights = _weights(circuit, path)
     n_inner = len(circuit.is_sum)

@@ -45,21 +45,9 @@ def check_sums(
 ) -> None:
     """Refuse distributions, on the last axis, that do not add up to 1.
 
-    Parameters
-    ----------
-    prob : ndarray of float64
-        An axis for each parent, then one for the variable itself.
-    words : sequence of str
-        The numbers as they are printed, which says how far they are rounded.
-    name : str
-        Name of the variable.
-    parents : sequence of (str, sequence of str)
-        Names and states of the parents.
-
-    Raises
-    ------
-    InputError
-        The sentence names the distribution and its sum.
+    prob : An axis for each parent, then one for the variable itself.
+    words : The numbers as they are printed, which says how far they are rounded.
+    parents : Names and states of the parents.
     """
     total = prob.sum(axis=-1)
     off = np.abs(total - 1.0)

@@ -59,11 +59,6 @@ def read_uai(path: Path | str) -> MarkovNetwork | BayesianNetwork:
     A Markov network has a feature for each cell that is not 1, with the logarithm as weight. A
     factor that is the same for all states becomes a constant of one variable, so the partition
     function of the file is kept.
-
-    Raises
-    ------
-    InputError
-        The file is missing or malformed, or the tables are too large.
     """
     reader = _Reader(path)
     kind, arity, factors = reader.factors()
@@ -85,15 +80,7 @@ def read_uai(path: Path | str) -> MarkovNetwork | BayesianNetwork:
 def read_uai_evidence(path: Path | str, schema: Schema) -> list[dict[int, int]]:
     """Read what is known in each sample of a file of evidence, or behind the tables of a network.
 
-    Returns
-    -------
-    list of dict
-        The number of the state of each known variable, by the number of the variable.
-
-    Raises
-    ------
-    InputError
-        The file is missing or malformed, or names a variable or a state that the schema lacks.
+    Returns the number of the state of each known variable, by the number of the variable.
     """
     reader, arity = _Reader(path), schema.arity.tolist()
     if form_of(path) == ".uai":
@@ -171,18 +158,6 @@ def write_uai(model: MarkovNetwork | BayesianNetwork | JunctionTree, path: Path 
 
     A junction tree is written as a Markov network with a table for each clique. Names are lost.
 
-    Parameters
-    ----------
-    model : MarkovNetwork, BayesianNetwork or JunctionTree
-        What is written.
-    path : path-like
-        The file.
-
-    Raises
-    ------
-    InputError
-        A feature joins more than `MAX_SCOPE` variables, the tables have too many cells, or a
-        weight is too large.
     """
     try:
         factors = list(_factors_of(model))

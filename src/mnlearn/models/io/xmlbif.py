@@ -19,13 +19,7 @@ from mnlearn.variables.schema import Schema, Variable
 
 
 def read_xmlbif(path: Path | str) -> BayesianNetwork:
-    """Read a Bayesian network.
-
-    Raises
-    ------
-    InputError
-        The file is missing, is no XMLBIF, or lacks a table or a part of one.
-    """
+    """Read a Bayesian network."""
     return parse_xmlbif(read_text(path), str(path))
 
 

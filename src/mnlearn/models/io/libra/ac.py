@@ -87,14 +87,7 @@ def _exp(weight: float, path: Path | str) -> float:
 
 
 def read_ac(path: Path | str) -> ArithmeticCircuit:
-    """Read a circuit.
-
-    Raises
-    ------
-    InputError
-        Names the line that is malformed, or the node at which a sum is not smooth or a product is
-        not decomposable.
-    """
+    """Read a circuit."""
     return _Reader(path).circuit()
 
 

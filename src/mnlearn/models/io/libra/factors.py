@@ -14,14 +14,7 @@ ALWAYS = -2
 class Row(NamedTuple):
     """A weighted conjunction.
 
-    Attributes
-    ----------
-    weight : float
-        In nats.
-    codes : list of int
-        Literals, coded as 2 * column + value, ascending.
-    where : int
-        Position in the text.
+    codes : Literals, coded as 2 * column + value, ascending.
     """
 
     weight: float
@@ -39,16 +32,10 @@ class Table(NamedTuple):
 class Tree(NamedTuple):
     """A `tree` as it stands in the file: the root first, every parent before its children.
 
-    Attributes
-    ----------
-    var : list of int
-        Column that each node tests, ALWAYS or LEAF.
-    child : list of list of int
-        Nodes for its values 0 and 1.
-    value : list of float
-        Log value of each leaf.
-    where : list of int
-        Position of each node in the text.
+    var : Column that each node tests, ALWAYS or LEAF.
+    child : Nodes for its values 0 and 1.
+    value : Log value of each leaf.
+    where : Position of each node in the text.
     """
 
     var: list[int]

@@ -33,11 +33,6 @@ class Conditions:
 
         A variable of more than two states has one literal for the state that it must have, or one
         for each state that it must not have.
-
-        Raises
-        ------
-        ValueError
-            A variable or state does not exist, or the conditions rule each other out.
         """
         try:
             found = {self._codes[text] for text in texts}
@@ -50,13 +45,7 @@ class Conditions:
         return sorted(found)
 
     def variable(self, digits: str) -> int:
-        """Return the number of a variable.
-
-        Raises
-        ------
-        ValueError
-            There is no such variable.
-        """
+        """Return the number of a variable."""
         if int(digits) >= len(self.schema):
             raise ValueError(
                 f"expected a variable from v0 to v{len(self.schema) - 1}, got v{digits}"
@@ -64,13 +53,7 @@ class Conditions:
         return int(digits)
 
     def state(self, v: int, digits: str) -> int:
-        """Return the number of a state of a variable.
-
-        Raises
-        ------
-        ValueError
-            There is no such state.
-        """
+        """Return the number of a state of a variable."""
         arity = self.schema[v].arity
         if int(digits) >= arity:
             last = f"{'or' if arity == 2 else 'to'} {arity - 1}" if arity > 1 else "alone"

@@ -31,12 +31,7 @@ _BLANK = re.compile(_SPACE)
 class Reader:
     """Recursive descent over the text of one file; `at` is the position reached.
 
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    kind : {"MN", "DN", "BN"}
-        The keyword that the file must begin with, after its schema.
+    kind : The keyword that the file must begin with, after its schema.
     """
 
     def __init__(self, path: Path | str, kind: str) -> None:

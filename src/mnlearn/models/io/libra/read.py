@@ -51,12 +51,6 @@ def read_mn(path: Path | str) -> MarkovNetwork:
 
     A constant becomes weights of all states of the first variable that has several: it counts in
     scores that are not normalised.
-
-    Raises
-    ------
-    InputError
-        The file is missing or malformed, has an infinite constant (the sentence names the line), or
-        gives one feature weights of both infinities.
     """
     reader = Reader(path, "MN")
     collected, constant = _Collector(), 0.0
@@ -86,12 +80,6 @@ def read_dn(path: Path | str) -> DependencyNetwork:
     Factors that do not mention the target cancel in the normalisation and are dropped. The files
     do not say how many examples reached an inner node, so its distribution is the mean of those of
     its children.
-
-    Raises
-    ------
-    InputError
-        The file is missing or malformed, lacks a CPD or has one twice, or an infinite weight leaves
-        a distribution undefined. The sentence names the line.
     """
     reader = Reader(path, "DN")
     n_vars = len(reader.schema)
@@ -138,11 +126,6 @@ def read_bn(path: Path | str) -> BayesianNetwork:
 
     A CPD that is one tree keeps it. Any other CPD (a table, features, several factors) becomes a
     table of at most `target_trees.MAX_CELLS` cells.
-
-    Raises
-    ------
-    InputError
-        See `read_dn`; or a CPD that is no tree has too many cells, or there is a directed cycle.
     """
     reader = Reader(path, "BN")
     trees: dict[int, CpdTree] = {}
