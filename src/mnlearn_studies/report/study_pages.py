@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from mnlearn.runtime.files import write_text
-from mnlearn_studies.datasets.prepare import label_datasets
 from mnlearn_studies.plan.configuration import find_study, plan_of
 from mnlearn_studies.plan.planning import Plan
 from mnlearn_studies.records.gather import read_scores
@@ -15,7 +14,7 @@ from mnlearn_studies.report.pages.fidelity import build_fidelity_page
 from mnlearn_studies.report.pages.numbers import load_reasons, published_numbers
 from mnlearn_studies.report.pages.overview import build_claim_page, build_index
 from mnlearn_studies.report.pages.records import StudyRecords, build_record_page
-from mnlearn_studies.report.pages.study import Material, build_study_page
+from mnlearn_studies.report.pages.study import build_study_page
 from mnlearn_studies.report.pages.texts import summarise
 from mnlearn_studies.study.commit import read_commit
 from mnlearn_studies.study.definition import Study
@@ -67,25 +66,14 @@ def _recorded_studies() -> dict[str, Study]:
 
 
 def study_page(plan: Plan, name: str) -> str:
-    """Return the page of a study.
-
-    Raises
-    ------
-    InputError
-        The study has not run, or a file of its results is malformed.
-    """
+    """Return the page of a study that has run."""
     material = load_material(name)
     return build_study_page(
-        Material(
-            study=material.study,
-            folder=material.folder,
-            quantities=list(dict.fromkeys(material.scores["quantity"])),
-            claims=claims.evaluate(material),
-            labels=label_datasets(plan.local),
-            summaries=learner_summaries(material.study),
-            records=plan.kept(name),
-            commit=common_commit([plan]),
-        )
+        material,
+        claims.evaluate(material),
+        learner_summaries(material.study),
+        plan.kept(name),
+        common_commit([plan]),
     )
 
 
@@ -99,13 +87,7 @@ def learner_summaries(study: Study) -> dict[str, str]:
 
 
 def fidelity_page(studies: Mapping[str, Study], results: Path) -> str:
-    """Return the page on how closely the studies of papers reproduce them.
-
-    Raises
-    ------
-    InputError
-        The study of a paper has not run, or a file is malformed.
-    """
+    """Return the page on how closely the studies of papers, which have run, reproduce them."""
     scores = {name: read_scores(results / name / "scores.csv") for name in studies}
     numbers = published_numbers(load_published(), scores)
     return build_fidelity_page(studies, numbers, load_reasons(), results)

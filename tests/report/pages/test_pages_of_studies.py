@@ -8,13 +8,16 @@ import pytest
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_json
 from mnlearn_studies.plan.planning import Plan
+from mnlearn_studies.records.gather import read_scores
 from mnlearn_studies.records.record import Record
+from mnlearn_studies.report.material import Material
 from mnlearn_studies.report.pages.overview import count_groups, read_claims
-from mnlearn_studies.report.pages.study import Material, build_study_page, sections_of, title_of
+from mnlearn_studies.report.pages.study import build_study_page, sections_of, title_of
 from mnlearn_studies.report.pages.texts import describe_metrics, summarise
 from mnlearn_studies.report.study_pages import common_commit, overview_pages, result_pages
 from mnlearn_studies.study.commit import read_commit
 from mnlearn_studies.study.definition import Study, load_study
+from mnlearn_studies.study.published import load_published
 
 ROOT = Path(__file__).parents[3]
 STUDIES = sorted(path.stem for path in (ROOT / "workflow/studies").glob("*.yaml"))
@@ -65,16 +68,25 @@ def test_the_summary_of_a_learner(tmp_path):
 def test_a_page_names_its_commit_and_its_commands():
     study = load_study(ROOT / "workflow/studies/frontier.yaml")
     learners = {study.learner(method): "" for method in study.methods}
+    folder = ROOT / "results/frontier"
+    scores = read_scores(folder / "scores.csv")
+    material = Material.of(study, scores, load_published(), {"dna": "DNA"}, folder)
     for commit in ("", "0123abcd"):
-        text = build_study_page(
-            Material(study, ROOT / "results/frontier", ["ll"], [], {}, learners, {}, commit)
-        )
+        text = build_study_page(material, [], learners, {}, commit)
         assert len(re.findall("^## Where the numbers come from$", text, re.MULTILINE)) == 1
         assert ("made by the code of `0123abcd`" in text) == bool(commit)
         n_products = len(study.content["tables"]) + len(study.content["figures"])
         assert text.count("[commit and command](#where-the-numbers-come-from)") == n_products
         assert "`mnlearn study frontier --recorded`" in text
         assert "`mnlearn step write frontier tables --only ll`" in text
+        assert "This page shows a part" not in text
+    some = scores[~scores["dataset"].isin(["dna", "ad"])]
+    material = Material.of(study, some, load_published(), {"dna": "DNA"}, folder)
+    text = build_study_page(material, [], learners, {})
+    assert text.splitlines()[2].startswith(
+        "**This page shows a part of the study: 18 of 20 datasets.** Not computed: DNA; ad."
+    )
+    assert text.count(" · 18 of 20 datasets") == n_products
 
 
 def test_claims_about_the_set_up_are_not_counted(tmp_path):

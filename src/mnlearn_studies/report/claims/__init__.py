@@ -71,17 +71,10 @@ def _evaluate(entry: Entry, material: Material) -> Claim:
     published = str(entry.published)
     if entry.counts and not isinstance(entry.published, str):
         published += f" of {n_datasets}"
+    brief = ", ".join(filter(None, (rule.title, entry.brief(n_datasets))))
     return Claim(
-        entry.id,
-        entry.kind,
-        entry.statement,
-        published,
-        outcome,
-        ", ".join(filter(None, (rule.title, entry.brief(n_datasets)))),
-        rule.title,
-        rule.text,
-        entry.is_setup,
-        entry.note,
+        *(entry.id, entry.kind, entry.statement, published, outcome),
+        *(brief, rule.title, rule.text, entry.is_setup, entry.note),
     )
 
 

@@ -80,18 +80,10 @@ def lacks(material: Material, source: Source) -> bool:
 
 
 class Rule(NamedTuple):
-    """How a claim gets its verdict.
+    """How a claim gets its verdict: which one when, in `text`, and in a few words in `brief`.
 
-    Attributes
-    ----------
-    title : str
-        Name of the rule.
-    brief : str
-        The tolerance and the options in a few words; `{0.mean}` stands for the option `mean`.
-    text : str
-        Which verdict a claim gets when, with the tolerance.
-    reads : tuple of str
-        Options that the rule needs and that no other rule of the kind reads, unless it says so.
+    In `brief`, `{0.mean}` stands for the option `mean`. reads : options that the rule needs and
+    that no other rule of the kind reads, unless it says so.
     """
 
     title: str
@@ -104,16 +96,10 @@ class Rule(NamedTuple):
 class Entry(ClaimEntry):
     """A claim of a study, of a kind that derives from this class.
 
-    Attributes
-    ----------
-    rules : mapping of str to Rule
-        The rules of the kind. A kind with several rules has an option `rule`.
-    is_setup : bool
-        Whether such claims are about the set-up and not about results.
-    counts : bool
-        Whether a published number is a number of datasets.
-    needs_one_job : bool
-        Whether times must be of one job on each dataset, because their size counts.
+    rules : of the kind; a kind with several has an option `rule`. is_setup : whether such claims
+    are about the set-up and not about results. counts : whether a published number is a number of
+    datasets. needs_one_job : whether times must be of one job on each dataset, because their size
+    counts.
     """
 
     rules: ClassVar[Mapping[str, Rule]]
@@ -181,13 +167,7 @@ class Entry(ClaimEntry):
         return float(self.published)
 
     def published_list(self, n: int, separator: str = ";") -> list[float]:
-        """Return the `n` published values; each may be a fraction such as 4/85.
-
-        Raises
-        ------
-        InputError
-            A value is no number, or there are more or fewer than `n` values.
-        """
+        """Return the `n` published values; each may be a fraction such as 4/85."""
         try:
             values = [_fraction(part) for part in str(self.published).split(separator)]
         except (ValueError, ZeroDivisionError) as error:

@@ -2,13 +2,14 @@
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn_studies.report.claims.verdicts import NOISE, UNKNOWN, Outcome
+from mnlearn_studies.report.material import Column
 from mnlearn_studies.study.published import Number
 
 # A time that was measured once may be off by this factor: four repeats of a record agreed within 15
@@ -34,7 +35,7 @@ class Spread:
     one_job: bool
 
 
-def find_spread(columns: Sequence[Mapping[str, Number]], datasets: Sequence[str]) -> Spread:
+def find_spread(columns: Sequence[Column], datasets: Sequence[str]) -> Spread:
     """Return the spread of numbers on datasets that all columns have."""
     rows = [[column[dataset] for column in columns] for dataset in datasets]
     jobs = [{number.job for number in row if number.job} for row in rows]
@@ -64,18 +65,8 @@ def judge_noise(
 ) -> Outcome:
     """Return the outcome of a claim, `within the noise` if its times allow another verdict.
 
-    Parameters
-    ----------
-    outcome : Outcome
-        That of the medians.
-    rows : float64, shape (n_datasets, n_columns)
-        The numbers that it was judged by.
-    spread : Spread
-        Their spread.
-    verdict_on : callable
-        The verdict on other rows.
-    needs_one_job : bool
-        Whether times of different jobs are refused.
+    outcome : that of the medians, the `rows`. verdict_on : the verdict on other rows.
+    needs_one_job : whether times of different jobs are refused.
     """
     if not spread.times or outcome.verdict == UNKNOWN:
         return outcome

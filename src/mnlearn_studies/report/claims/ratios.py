@@ -9,13 +9,10 @@ from numpy.typing import NDArray
 
 from mnlearn_studies.report.claims.evidence import ClaimSource, Entry, Rule, signed
 from mnlearn_studies.report.claims.verdicts import (
-    CONTRADICTED,
-    MORE,
     RATIO_TOLERANCE,
-    REPRODUCED,
-    SMALLER,
     UNKNOWN,
     Outcome,
+    graded,
     ratio_verdict,
 )
 from mnlearn_studies.report.material import Material
@@ -48,13 +45,9 @@ class _OfRatios(Entry):
 
     needs_one_job: ClassVar = True
 
-    def compare(self, rows: NDArray[np.float64], material: Material) -> Outcome:
-        """Compare the ratios with what is published."""
-        return self.compare_ratios(np.array([x / y if y else math.nan for x, y in rows.tolist()]))
-
-    def compare_ratios(self, ratios: NDArray[np.float64]) -> Outcome:
-        """Return what the ratios, one per dataset, say about the claim."""
-        raise NotImplementedError
+    def ratios(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the ratio of each dataset."""
+        return np.array([x / y if y else math.nan for x, y in rows.tolist()])
 
     def mean_of(self, ratios: NDArray[np.float64]) -> float:
         """Return the mean of ratios."""
@@ -79,8 +72,9 @@ class Ratio(_OfRatios):
         "rest": _SHARE,
     }
 
-    def compare_ratios(self, ratios: NDArray[np.float64]) -> Outcome:
+    def compare(self, rows: NDArray[np.float64], material: Material) -> Outcome:
         """Compare the mean with the published one."""
+        ratios = self.ratios(rows)
         if self.rule != "ratio":
             return self._compare_share(ratios)
         if not (ratios > 0).all():
@@ -93,12 +87,8 @@ class Ratio(_OfRatios):
             return Outcome(UNKNOWN, reason="the divisor of a share is 0")
         mean = float(1 - ratios.mean() if self.rule == "rest" else ratios.mean())
         difference = mean - self.published_number()
-        if abs(difference) <= SHARE_TOLERANCE:
-            verdict = REPRODUCED
-        elif difference > 0:
-            verdict = MORE
-        else:
-            verdict = SMALLER if mean > 0.5 else CONTRADICTED
+        near = abs(difference) <= SHARE_TOLERANCE
+        verdict = graded(near, more=difference > 0, smaller=mean > 0.5)
         return Outcome(verdict, f"{mean:.3f}", f"{difference:+.3f}")
 
 
@@ -125,8 +115,9 @@ class Range(_OfRatios):
         ),
     }
 
-    def compare_ratios(self, ratios: NDArray[np.float64]) -> Outcome:
+    def compare(self, rows: NDArray[np.float64], material: Material) -> Outcome:
         """Compare the mean or the ends with the published range."""
+        ratios = self.ratios(rows)
         if not (ratios > 0).all():
             return _NOT_POSITIVE
         low, high = self.published_list(2, separator=" to ")
@@ -136,16 +127,8 @@ class Range(_OfRatios):
             is_near = bool((np.abs(relative) <= RANGE_TOLERANCE).all())
             is_more = bool((relative >= -RANGE_TOLERANCE).all())
             ours = f"{significant(least)} to {significant(greatest)}"
-            return Outcome(_of_speedup(is_near, is_more, least), ours)
+            return Outcome(graded(is_near, more=is_more, smaller=least > 1), ours)
         mean = self.mean_of(ratios)
         is_more = mean > high * (1 + RATIO_TOLERANCE)
         is_near = not is_more and mean >= low * (1 - RATIO_TOLERANCE)
-        return Outcome(_of_speedup(is_near, is_more, mean), significant(mean))
-
-
-def _of_speedup(is_near: bool, is_more: bool, speedup: float) -> str:
-    if is_near:
-        return REPRODUCED
-    if is_more:
-        return MORE
-    return SMALLER if speedup > 1 else CONTRADICTED
+        return Outcome(graded(is_near, more=is_more, smaller=mean > 1), significant(mean))

@@ -1,12 +1,12 @@
 """Render claims: Markdown for readers, CSV for programs."""
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import pandas as pd
+
 from mnlearn_studies.report.claims.verdicts import LEGEND, SETUP, Outcome
-from mnlearn_studies.report.markdown import escape, heading
+from mnlearn_studies.report.markdown import bullets, escape, heading
 from mnlearn_studies.report.tables.formats import to_markdown
 from mnlearn_studies.report.tables.table import Cell, Row, Table
 
@@ -17,26 +17,16 @@ class Claim:
 
     Attributes
     ----------
-    id : int
-        Number of the claim; several claims from one sentence share it.
-    kind : str
-        How it is evaluated.
-    statement : str
-        The claim in our words.
-    published : str
-        What the paper says.
+    id, kind, statement, published, note
+        As in the study, see `study.content.ClaimEntry`.
     outcome : Outcome
         What our numbers say.
     brief : str
         The title of the rule, its tolerance and the options of the claim.
-    title : str
-        Name of the rule.
-    rule : str
-        Which verdict a claim gets when.
+    title, rule : str
+        Name of the rule, and which verdict a claim gets when.
     is_setup : bool
         Whether the claim is about the set-up and not about a result.
-    note : str
-        A remark for readers.
     """
 
     id: int
@@ -50,21 +40,23 @@ class Claim:
     is_setup: bool = False
     note: str = ""
 
+    @property
+    def verdict(self) -> str:
+        """The verdict with its reason."""
+        reason = self.outcome.reason
+        return self.outcome.verdict + (f" ({reason})" if reason else "")
+
 
 def to_csv(claims: Sequence[Claim]) -> str:
     """Return one row per claim."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     header = "id kind statement published ours verdict difference reason n_datasets rule note"
-    writer.writerow(header.split())
-    for claim in claims:
-        o = claim.outcome
-        n_datasets = "" if o.n_datasets is None else o.n_datasets
-        writer.writerow([
-            claim.id, claim.kind, claim.statement, claim.published, o.ours, o.verdict,
-            o.difference, o.reason, n_datasets, claim.brief, claim.note,
-        ])  # fmt: skip
-    return text.getvalue()
+    rows = [
+        (c.id, c.kind, c.statement, c.published, c.outcome.ours, c.outcome.verdict,
+         c.outcome.difference, c.outcome.reason, c.outcome.n_datasets, c.brief, c.note)
+        for c in claims
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=header.split(), dtype=object)
+    return str(frame.to_csv(index=False, lineterminator="\n"))
 
 
 def to_text(title: str, claims: Sequence[Claim]) -> str:
@@ -72,24 +64,26 @@ def to_text(title: str, claims: Sequence[Claim]) -> str:
     lines = [heading(1, f"Claims: {title}"), ""]
     if not claims:
         return "\n".join([*lines, "This study states no claims."]) + "\n"
-    results = [c for c in claims if not c.is_setup]
-    setup = [c for c in claims if c.is_setup]
     lines += [count_verdicts(claims), ""]
-    if results:
-        lines += ["## Results", "", to_markdown(_table(results))]
-    if setup:
-        lines += ["## Set-up", "", to_markdown(_table(setup))]
-    verdicts = {c.outcome.verdict for c in claims}
-    lines += ["## Verdicts", ""]
-    lines += [
-        f"- **{verdict}**: {text}." for verdict, text in LEGEND.items() if verdict in verdicts
-    ]
-    lines += ["", "## Rules", "", "The column `rule` names the rule of each claim. In full:", ""]
-    lines += _rules(claims)
+    for part, of in (("Results", False), ("Set-up", True)):
+        shown = [claim for claim in claims if claim.is_setup == of]
+        lines += [f"## {part}", "", to_markdown(_table(shown))] if shown else []
+    titles: dict[str, list[str]] = {}
+    for claim in claims:
+        titles.setdefault(claim.rule, []).append(claim.title)
+    rules = (f"**{', '.join(dict.fromkeys(of))}**: {rule}." for rule, of in titles.items())
+    lines += ["## Verdicts", "", explain_verdicts(claims), "", "## Rules", ""]
+    lines += ["The column `rule` names the rule of each claim. In full:", "", bullets(rules)]
     remarks = [f"{claim.id}. {escape(claim.note)}" for claim in claims if claim.note]
     if remarks:
         lines += ["", "## Remarks", "", "\n\n".join(dict.fromkeys(remarks))]
     return "\n".join(lines) + "\n"
+
+
+def explain_verdicts(claims: Sequence[Claim]) -> str:
+    """Return a list of the verdicts that some claims got, with what each means."""
+    present = {claim.outcome.verdict for claim in claims}
+    return bullets(f"**{v}**: {escape(text)}." for v, text in LEGEND.items() if v in present)
 
 
 def count_verdicts(claims: Sequence[Claim]) -> str:
@@ -110,22 +104,12 @@ def count_verdicts(claims: Sequence[Claim]) -> str:
     return "\n\n".join(parts)
 
 
-def _rules(claims: Sequence[Claim]) -> list[str]:
-    """Return one line per rule; it begins with the rule's names in the column."""
-    titles: dict[str, list[str]] = {}
-    for claim in claims:
-        names = titles.setdefault(claim.rule, [])
-        if claim.title not in names:
-            names.append(claim.title)
-    return [f"- **{', '.join(names)}**: {rule}." for rule, names in titles.items()]
-
-
 def _table(claims: Sequence[Claim]) -> Table:
-    rows = []
-    for claim in claims:
-        outcome = claim.outcome
-        verdict = outcome.verdict + (f" ({outcome.reason})" if outcome.reason else "")
-        texts = (claim.statement, claim.published, outcome.ours, outcome.difference, claim.brief)
-        rows.append(Row((Cell(str(claim.id)), *map(Cell, texts), Cell(verdict))))
     columns = ("id", "claim", "published", "ours", "difference", "rule", "verdict")
-    return Table(columns=columns, header=(columns,), alignment="rllllll", body=tuple(rows))
+    rows = (
+        (str(c.id), c.statement, c.published, c.outcome.ours, c.outcome.difference, c.brief,
+         c.verdict)
+        for c in claims
+    )  # fmt: skip
+    body = tuple(Row(tuple(map(Cell, row))) for row in rows)
+    return Table(columns=columns, header=(columns,), alignment="rllllll", body=body)

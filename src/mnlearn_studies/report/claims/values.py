@@ -20,15 +20,13 @@ from mnlearn_studies.report.claims.evidence import (
 )
 from mnlearn_studies.report.claims.ratios import PERCENT
 from mnlearn_studies.report.claims.verdicts import (
-    CONTRADICTED,
     COUNT_TOLERANCE,
     FASTER,
-    MORE,
     RATIO_TOLERANCE,
     REPRODUCED,
-    SMALLER,
     UNKNOWN,
     Outcome,
+    graded,
     ratio_verdict,
 )
 from mnlearn_studies.report.material import Material
@@ -97,13 +95,13 @@ class Value(Entry):
             return self._compare_bound(value, material)
         published = self.published_number(is_divisor=self.rule == "time")
         if self.rule == "equal":
-            agrees = abs(value - published) <= VALUE_TOLERANCE * abs(published)
-            verdict, ours = REPRODUCED if agrees else CONTRADICTED, f"{value:.4g}"
+            near = abs(value - published) <= VALUE_TOLERANCE * abs(published)
+            verdict, ours = graded(near), f"{value:.4g}"
         else:
-            relative = value / published - 1
-            verdict, ours = FASTER if relative < 0 else MORE, significant(value)
-            if abs(relative) <= RATIO_TOLERANCE:
-                verdict = REPRODUCED
+            relative, ours = value / published - 1, significant(value)
+            verdict = graded(abs(relative) <= RATIO_TOLERANCE, more=True)
+            if relative < 0 and verdict != REPRODUCED:
+                verdict = FASTER
         return Outcome(verdict, ours, signed(value - published))
 
     def _compare_bound(self, value: float, material: Material) -> Outcome:
@@ -112,11 +110,9 @@ class Value(Entry):
             raise InputError(f"the study does not set {self.limit}.", where="limit")
         limit = max(map(float, grid))
         ours = f"{value:,.0f}"
-        if value > bound:
-            return Outcome(REPRODUCED, ours)
-        if value >= limit * (1 - VALUE_TOLERANCE):
+        if bound >= value >= limit * (1 - VALUE_TOLERANCE):
             return Outcome(UNKNOWN, ours, reason=f"our limit of {limit:,.0f} ended the growth")
-        return Outcome(CONTRADICTED, ours)
+        return Outcome(graded(value > bound), ours)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,8 +136,7 @@ class Distribution(Entry):
         counts = [int((rows == value).sum()) for value in self.values]
         theirs = self.published_list(len(counts))
         off = max(abs(a - b) for a, b in zip(counts, theirs, strict=True))
-        verdict = REPRODUCED if off <= COUNT_TOLERANCE else CONTRADICTED
-        return Outcome(verdict, "; ".join(map(str, counts)))
+        return Outcome(graded(off <= COUNT_TOLERANCE), "; ".join(map(str, counts)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,8 +187,9 @@ class Trend(Entry):
             n = len(columns_of(material, self.a))
             return _order_of_means(means[:n], means[n:])
         theirs = self.published_list(len(means))
-        verdict = CONTRADICTED
-        if list(np.argsort(means)) == list(np.argsort(theirs)) and means[0] > 0:
+        same_order = list(np.argsort(means)) == list(np.argsort(theirs)) and means[0] > 0
+        verdict = graded(False)
+        if same_order:
             verdict = ratio_verdict(means[-1] / means[0], theirs[-1] / theirs[0])
         return Outcome(verdict, "; ".join(map(significant, means)))
 
@@ -202,10 +198,7 @@ class Trend(Entry):
             return Outcome(UNKNOWN, reason="a value is not positive")
         slope = float(stats.linregress(np.log(rows[:, 1]), np.log(rows[:, 0])).slope)
         difference = slope - self.published_number()
-        if abs(difference) <= SLOPE_TOLERANCE:
-            verdict = REPRODUCED
-        else:
-            verdict = MORE if difference < 0 else CONTRADICTED
+        verdict = graded(abs(difference) <= SLOPE_TOLERANCE, more=difference < 0)
         return Outcome(verdict, f"{slope:.2f}", f"{difference:+.2f}")
 
 
@@ -214,9 +207,7 @@ def _order_of_means(above: list[float], below: list[float]) -> Outcome:
     true, pairs = sum(x > y for x in above for y in below), len(above) * len(below)
     word = "above" if true == pairs else "against"
     ours = f"{', '.join(map(significant, above))} {word} {', '.join(map(significant, below))}"
-    if true == pairs:
-        return Outcome(REPRODUCED, ours)
-    return Outcome(SMALLER if 2 * true > pairs else CONTRADICTED, ours)
+    return Outcome(graded(true == pairs, smaller=2 * true > pairs), ours)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,12 +230,9 @@ class Correlation(Entry):
         """Judge the rank correlation."""
         a, b = rows.T
         if not np.ptp(a) or not np.ptp(b):
-            return Outcome(CONTRADICTED, "constant")
+            return Outcome(graded(False), "constant")
         rho = float(stats.spearmanr(a, b).statistic)
-        verdict = SMALLER if rho > 0 else CONTRADICTED
-        if rho >= WEAK_CORRELATION:
-            verdict = REPRODUCED
-        return Outcome(verdict, f"{rho:.2f}")
+        return Outcome(graded(rho >= WEAK_CORRELATION, smaller=rho > 0), f"{rho:.2f}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -309,13 +297,11 @@ def p_verdict(p: float, favours: bool, published: float | None, is_bound: bool) 
     p-value, None if not significant. is_bound : whether it is an upper bound.
     """
     if published is None:
-        return REPRODUCED if p > LEVEL else CONTRADICTED
+        return graded(p > LEVEL)
     if p > MARGINAL or not favours:
-        return CONTRADICTED
-    if p > LEVEL:
-        return SMALLER
+        return graded(False)
     if is_bound:
-        return REPRODUCED if p < published else SMALLER
-    if p * P_FACTOR < published:
-        return MORE
-    return SMALLER if p > published * P_FACTOR else REPRODUCED
+        return graded(p <= LEVEL and p < published, smaller=True)
+    is_less = p <= LEVEL and p * P_FACTOR < published
+    near = p <= LEVEL and not is_less and p <= published * P_FACTOR
+    return graded(near, more=is_less, smaller=True)

@@ -42,20 +42,10 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """What our numbers say about a claim.
+    """What our numbers say about a claim: a verdict, which is a key of LEGEND, and our number.
 
-    Attributes
-    ----------
-    verdict : str
-        A key of LEGEND.
-    ours : str
-        Our number; empty if there is none.
-    difference : str
-        Our number minus the published one, where both are single numbers.
-    reason : str
-        Why the claim cannot be checked, or how a set-up deviates.
-    n_datasets : int or None
-        Number of datasets behind the verdict.
+    difference : our number minus the published one, where both are single numbers. reason : why the
+    claim cannot be checked, or how a set-up deviates. n_datasets : those behind the verdict.
     """
 
     verdict: str
@@ -65,35 +55,33 @@ class Outcome:
     n_datasets: int | None = None
 
 
+def graded(near: bool, *, more: bool = False, smaller: bool = False) -> str:
+    """Return `reproduced` if our number is near, else by which of the others holds first."""
+    if near:
+        return REPRODUCED
+    if more:
+        return MORE
+    return SMALLER if smaller else CONTRADICTED
+
+
 def count_verdict(
     count: int, total: int, published: float | str, chance: float, *, direction: str = "more"
 ) -> str:
-    """Return the verdict on a count.
+    """Return the verdict on a count of ours among `total` datasets.
 
-    Parameters
-    ----------
-    count : int
-        Our number of datasets.
-    total : int
-        Number of datasets that were examined.
-    published : float or str
-        The published count, or a key of WORDS.
-    chance : float
-        The expected share of the datasets if all methods are equally good.
-    direction : {"more", "fewer", "neither"}
-        Which counts support the statement.
+    published : the published count, or a key of WORDS. chance : the expected share of the datasets
+    if all methods are equally good. direction : which counts support the statement, "more", "fewer"
+    or "neither".
     """
     if isinstance(published, str):
         return _word_verdict(count, total, published)
     tolerance = 0 if published in (0, total) else COUNT_TOLERANCE
-    if abs(count - published) <= tolerance:
-        return REPRODUCED
-    if direction == "neither":
-        return CONTRADICTED
-    sign = -1 if direction == "fewer" else 1
-    if sign * count > sign * published:
-        return MORE
-    return SMALLER if sign * count > sign * chance * total else CONTRADICTED
+    sign = {"more": 1, "fewer": -1, "neither": 0}[direction]
+    return graded(
+        abs(count - published) <= tolerance,
+        more=sign * count > sign * published,
+        smaller=sign * count > sign * chance * total,
+    )
 
 
 def _word_verdict(count: int, total: int, word: str) -> str:
@@ -104,16 +92,11 @@ def _word_verdict(count: int, total: int, word: str) -> str:
         "all": count == total,
         "not all": count < total,
     }[word]
-    if not holds and word == "all" and 2 * count > total:
-        return SMALLER
-    return REPRODUCED if holds else CONTRADICTED
+    return graded(holds, smaller=word == "all" and 2 * count > total)
 
 
 def ratio_verdict(ours: float, published: float) -> str:
     """Return the verdict on a ratio; a ratio of 1 means no effect."""
     sign = 1 if published > 1 else -1
-    if abs(ours / published - 1) <= RATIO_TOLERANCE:
-        return REPRODUCED
-    if sign * ours > sign * published:
-        return MORE
-    return SMALLER if sign * ours > sign else CONTRADICTED
+    near = abs(ours / published - 1) <= RATIO_TOLERANCE
+    return graded(near, more=sign * ours > sign * published, smaller=sign * ours > sign)

@@ -30,20 +30,10 @@ REASON_COLUMNS = ("study", "dataset", "method", "quantity", "reason", "record")
 
 @dataclass(frozen=True)
 class PublishedNumber:
-    """A number of a paper and ours.
+    """A number of a paper, as it is printed, and ours, if it was computed.
 
-    Attributes
-    ----------
-    study, table, dataset, method, quantity : str
-        Which number it is; `kind` is that of the quantity, a key of `KINDS`.
-    label : str
-        Name of the dataset.
-    printed : str
-        As the paper prints it.
-    ours : float or None
-        None if it was not computed.
-    mean, deviation : float or None
-        Of CMLL over random partitions of the variables.
+    kind : that of the quantity, a key of `KINDS`. label : name of the dataset. mean, deviation : of
+    CMLL over random partitions of the variables.
     """
 
     study: str
@@ -125,16 +115,15 @@ def published_numbers(
 ) -> list[PublishedNumber]:
     """Return the numbers of the papers that have a counterpart, in their order.
 
-    Parameters
-    ----------
-    published : pandas.DataFrame
-        See `study.published.load_published`.
-    scores : mapping of str to pandas.DataFrame
-        Scores of each study, see `study.gather.read_scores`.
+    published : see `study.published.load_published`. scores : of each study.
     """
     kind_of = {quantity: kind for kind, names in KINDS.items() for quantity in names}
     is_shown = published["study"].isin(list(scores)) & published["quantity"].isin(kind_of)
-    ours = {study: _chosen(of_study) for study, of_study in scores.items()}
+    ours = {}
+    for study, of_study in scores.items():
+        for row in of_study[(of_study["variant"] == "") & of_study["value"].notna()].itertuples():
+            error = None if pd.isna(row.stderr) else float(row.stderr)
+            ours[study, row.dataset, row.method, row.quantity] = (float(row.value), error)
     registry = load_registry()
     numbers = []
     for row in published[is_shown].itertuples():
@@ -145,25 +134,13 @@ def published_numbers(
         elif kind == "data" or row.table == "text":
             continue
         else:
-            of_study, key = ours[row.study], (row.dataset, row.method)
-            value, _ = of_study.get((*key, row.quantity), (None, None))
-            mean, deviation = of_study.get((*key, f"{row.quantity}_partition_mean"), (None, None))
+            key = (row.study, row.dataset, row.method)
+            value, _ = ours.get((*key, row.quantity), (None, None))
+            mean, deviation = ours.get((*key, f"{row.quantity}_partition_mean"), (None, None))
         place = (row.study, row.table, row.dataset, row.method, row.quantity)
         label = row.dataset if dataset is None else dataset.label
         numbers.append(PublishedNumber(*place, kind, label, row.printed, value, mean, deviation))
     return numbers
-
-
-def _chosen(scores: pd.DataFrame) -> dict[tuple[str, str, str], tuple[float, float | None]]:
-    """Return value and error of the chosen models by dataset, method and quantity."""
-    chosen = scores[(scores["variant"] == "") & scores["value"].notna()]
-    return {
-        (row.dataset, row.method, row.quantity): (
-            float(row.value),
-            None if pd.isna(row.stderr) else float(row.stderr),
-        )
-        for row in chosen.itertuples()
-    }
 
 
 def load_reasons(path: Path | None = None) -> Reasons:

@@ -9,8 +9,8 @@ from typing import Any
 from mnlearn.methods import load_learner
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text
-from mnlearn_studies.report.claims.rendering import Claim, count_verdicts
-from mnlearn_studies.report.claims.verdicts import LEGEND
+from mnlearn_studies.datasets.sample_names import base_of
+from mnlearn_studies.report.claims.rendering import Claim, count_verdicts, explain_verdicts
 from mnlearn_studies.report.markdown import (
     bullets,
     escape,
@@ -20,7 +20,7 @@ from mnlearn_studies.report.markdown import (
     paragraph,
     pipe_table,
 )
-from mnlearn_studies.report.material import Options
+from mnlearn_studies.report.material import Material, Options
 from mnlearn_studies.report.pages.records import describe_provenance
 from mnlearn_studies.report.pages.texts import describe_metrics
 from mnlearn_studies.report.tables.table import DAGGER
@@ -32,42 +32,27 @@ _PROVENANCE = "Where the numbers come from"
 _ORIGIN = f"[commit and command](#{make_anchors([_PROVENANCE])[0]})"
 
 
-@dataclass(frozen=True)
-class Material:
-    """What the page of a study is made from.
+def build_study_page(
+    material: Material,
+    claims: Sequence[Claim],
+    summaries: Mapping[str, str],
+    records: Mapping[str, Sequence[Path]],
+    commit: str = "",
+) -> str:
+    """Return the page of a study.
 
-    Attributes
+    Parameters
     ----------
-    study : Study
-        The study.
-    folder : Path
-        Its results, with tables and figures.
-    quantities : sequence of str
-        All quantities of its scores.
+    material : Material
+        Of the study; its folder has the tables and figures.
     claims : sequence of Claim
         The claims of its paper.
-    labels : mapping of str to str
-        Names of the datasets for readers.
     summaries : mapping of str to str
         A paragraph of Markdown on each learner.
     records : mapping of str to sequence of Path
         The records of each kind.
     commit : str
         The commit that the records of all studies were made at; empty if they were made at several.
-    """
-
-    study: Study
-    folder: Path
-    quantities: Sequence[str]
-    claims: Sequence[Claim]
-    labels: Mapping[str, str]
-    summaries: Mapping[str, str]
-    records: Mapping[str, Sequence[Path]]
-    commit: str
-
-
-def build_study_page(material: Material) -> str:
-    """Return the page of a study.
 
     Raises
     ------
@@ -76,14 +61,34 @@ def build_study_page(material: Material) -> str:
     """
     study = material.study
     title = heading(1, study.content["title"])
-    counts = count_verdicts(material.claims).split("\n\n")[0]
+    counts = count_verdicts(claims).split("\n\n")[0]
     body = [*_question(material), heading(2, "How it is measured")]
-    body += [*describe_metrics(study, material.quantities), *_learners(material)]
+    body += [*describe_metrics(study, dict.fromkeys(material.scores["quantity"]))]
+    body += [heading(2, "The learners"), *_learners(study, summaries)]
     for section in sections_of(study):
         body += _section(section, material)
-    body += [*_claims(material.claims), *_provenance(material)]
-    lead = [f"Claims of the paper: {counts}"] if counts else []
+    body += [*_claims(claims), *_provenance(material, records, commit)]
+    lead = [*_parts(material), *([f"Claims of the paper: {counts}"] if counts else [])]
     return "\n\n".join([title, *lead, list_contents([title, *body]), *body]) + "\n"
+
+
+def _parts(material: Material) -> Iterator[str]:
+    """Yield a sentence on the datasets of the study that are not computed, if there are any."""
+    bases, missing = material.study.bases, _missing(material, material.study.bases)
+    if missing:
+        names = "; ".join(map(escape, map(material.label, missing)))
+        yield (
+            f"**This page shows a part of the study: {len(bases) - len(missing)} of {len(bases)} "
+            f"datasets.** Not computed: {names}. `mnlearn study {material.study.name}` computes "
+            "what is missing. Tables, figures and counts are of the datasets that are there; a "
+            "claim that needs the others cannot be checked."
+        )
+
+
+def _missing(material: Material, datasets: Sequence[str]) -> list[str]:
+    """Return those of some datasets that have no score, nor has a sample of them."""
+    scored = {name for d in material.scores["dataset"].unique() for name in (d, base_of(d))}
+    return [dataset for dataset in datasets if dataset not in scored]
 
 
 def _question(material: Material) -> Iterator[str]:
@@ -91,9 +96,8 @@ def _question(material: Material) -> Iterator[str]:
     study = material.study
     yield heading(2, "What was asked")
     yield f"**Paper:** {escape(study.content['paper'])}"
-    names = ", ".join(material.labels.get(name, name) for name in study.bases)
     count = "1 dataset" if len(study.bases) == 1 else f"{len(study.bases)} datasets"
-    yield f"**{count}:** {escape(names)}."
+    yield f"**{count}:** {escape(', '.join(map(material.label, study.bases)))}."
     yield (
         "**Methods.** Each method is a learner with the values of its hyperparameters that are "
         "tried. The values with the best score on the validation set are chosen. All scores on "
@@ -121,26 +125,19 @@ def _methods(study: Study) -> str:
     return pipe_table(header, rows, "l" * len(header))
 
 
-def _learners(material: Material) -> Iterator[str]:
+def _learners(study: Study, summaries: Mapping[str, str]) -> Iterator[str]:
     """Yield a paragraph on each learner."""
-    study = material.study
-    yield heading(2, "The learners")
     for name in dict.fromkeys(map(study.learner, study.methods)):
         learner = load_learner(name)
-        summary = " ".join(material.summaries[name].split())
+        summary = " ".join(summaries[name].split())
         yield f"**{learner.title}** ({learner.citation}). {summary}"
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page: figures and tables under a heading.
+    """A part of a page: figures and tables under a heading, and a paragraph that may be empty.
 
-    Attributes
-    ----------
-    title, text : str
-        Its heading, and a paragraph below the heading, which may be empty.
-    products : list of (str, mapping)
-        Entries of the study, each with its list: "figures" or "tables".
+    products : entries of the study, each with its list, "figures" or "tables".
     """
 
     title: str
@@ -153,11 +150,6 @@ def sections_of(study: Study) -> list[Section]:
 
     They are those of the key `sections`. A name there stands for the figure and the table of this
     name. What the key does not name comes last, figures before tables.
-
-    Raises
-    ------
-    InputError
-        A section names no table or figure.
     """
     left = {
         kind: {product["name"]: product for product in study.content[kind]}
@@ -201,19 +193,23 @@ def _section(section: Section, material: Material) -> Iterator[str]:
     if section.text:
         yield paragraph(section.text)
     for list_name, product in section.products:
-        name = product["name"]
-        yield heading(3, title_of(product))
+        name, title = product["name"], title_of(product)
+        yield heading(3, title)
         suffix = "png" if list_name == "figures" else "md"
         path = material.folder / list_name / f"{name}.{suffix}"
         if not path.exists():
             yield f"Not made yet: `mnlearn study {material.study.name}` makes it."
-        elif list_name == "figures":
-            yield f"![{escape(f'Figure: {title_of(product)}')}](figures/{name}.png)"
+            continue
+        wanted = product.get("datasets", material.study.bases)
+        n_shown = len(wanted) - len(_missing(material, wanted))
+        part = "" if n_shown == len(wanted) else f" · {n_shown} of {len(wanted)} datasets"
+        if list_name == "figures":
+            yield f"![{escape(f'Figure: {title}')}](figures/{name}.png)"
             yield paragraph(product["caption"])
-            yield f"[PDF](figures/{name}.pdf) · {_ORIGIN}"
+            yield f"[PDF](figures/{name}.pdf) · {_ORIGIN}{part}"
         else:
             yield read_text(path).strip()
-            yield f"[CSV](tables/{name}.csv) · [LaTeX](tables/{name}.tex) · {_ORIGIN}"
+            yield f"[CSV](tables/{name}.csv) · [LaTeX](tables/{name}.tex) · {_ORIGIN}{part}"
 
 
 def _claims(claims: Sequence[Claim]) -> Iterator[str]:
@@ -222,28 +218,27 @@ def _claims(claims: Sequence[Claim]) -> Iterator[str]:
         return
     yield heading(2, "Claims of the paper")
     yield count_verdicts(claims)
-    present = {claim.outcome.verdict for claim in claims}
-    yield bullets(f"**{v}**: {escape(text)}." for v, text in LEGEND.items() if v in present)
+    yield explain_verdicts(claims)
     for is_setup, title in ((False, "Results"), (True, "Set-up")):
-        rows = [_claim_row(claim) for claim in claims if claim.is_setup == is_setup]
+        rows = []
+        for claim in (claim for claim in claims if claim.is_setup == is_setup):
+            outcome = claim.outcome
+            reason = f" ({escape(outcome.reason)})" if outcome.reason else ""
+            texts = map(escape, (claim.statement, claim.published, outcome.ours or "–"))
+            rows.append((str(claim.id), *texts, f"**{outcome.verdict}**{reason}"))
         if rows:
             yield heading(3, title)
             yield pipe_table(("no.", "claim", "published", "ours", "verdict"), rows, "rllll")
             yield "[CSV](claims.csv) · [rules and remarks](claims.md)"
 
 
-def _claim_row(claim: Claim) -> tuple[str, ...]:
-    outcome = claim.outcome
-    reason = f" ({escape(outcome.reason)})" if outcome.reason else ""
-    texts = (claim.statement, claim.published, outcome.ours or "–")
-    return (str(claim.id), *map(escape, texts), f"**{outcome.verdict}**{reason}")
-
-
-def _provenance(material: Material) -> Iterator[str]:
+def _provenance(
+    material: Material, records: Mapping[str, Sequence[Path]], commit: str
+) -> Iterator[str]:
     """Yield where the numbers come from, and the files beside the page."""
     study = material.study
     yield heading(2, _PROVENANCE)
-    yield from describe_provenance(material.records)
+    yield from describe_provenance(records)
     paths = [material.folder / "tables" / f"{t['name']}.md" for t in study.content["tables"]]
     n_marked = sum(path.exists() and DAGGER in read_text(path) for path in paths)
     listing = f"`mnlearn study {study.name} --stale`"
@@ -255,15 +250,12 @@ def _provenance(material: Material) -> Iterator[str]:
         )
     else:
         yield f"No table had a number of earlier code. {listing} checks it again."
-    yield bullets((_commit(material.commit), *_commands(study)))
+    made_at = "none is noted for all records; digests of the code tell which code made each."
+    if commit:
+        made_at = f"all records were made by the code of `{commit}`."
+    yield bullets((f"Commit: {made_at}", *_commands(study)))
     yield heading(2, "Files")
     yield bullets(_files(study))
-
-
-def _commit(commit: str) -> str:
-    if commit:
-        return f"Commit: all records were made by the code of `{commit}`."
-    return "Commit: none is noted for all records; digests of the code tell which code made each."
 
 
 def _commands(study: Study) -> Iterator[str]:
