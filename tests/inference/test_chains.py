@@ -191,3 +191,21 @@ def test_interactions_of_terms_are_those_of_their_tables():
     terms, factors = terms_of(network), factors_of(network)
     by_terms = first_share(terms, graph_of(terms))
     assert 0.0 < by_terms <= first_share(factors, graph_of(factors))
+
+
+def test_rows_without_unknown_variables():
+    factors = random_factors(1, n_vars=3, zeros=0.0)
+    values = np.zeros((2, 3), np.uint8)
+    values[1, 1] = NOTHING if factors.arity[1] > 1 else 0
+    found = sample_tempered(factors, values, 100, seed=0)
+    assert found.probability[0].sum() == 3.0
+    assert not found.monte_carlo_error[0].any()
+    np.testing.assert_allclose(found.probability[1].sum(), 3.0)
+
+
+def test_evidence_of_probability_0_is_marked():
+    with np.errstate(divide="ignore"):
+        equal = np.log(np.array([[1.0, 0.0], [0.0, 1.0]]))
+    factors = factors_of_tables([2, 2, 2], [(0, 1), (1, 2)], [equal, equal])
+    values = np.array([[0, NOTHING, 1]], np.uint8)
+    assert not sample_tempered(factors, values, 100, seed=0).converged[0, 2:4].any()

@@ -82,6 +82,8 @@ class Diagnosis(NamedTuple):
 
 def diagnose(draws: NDArray) -> Diagnosis:
     """Return what several chains of at least four draws say of each answer."""
+    if not draws.shape[2]:
+        return Diagnosis(*np.zeros((4, 0)))
     parts = [
         _diagnose(draws[:, :, k : k + _TOGETHER].astype(np.float64))
         for k in range(0, draws.shape[2], _TOGETHER)
@@ -115,7 +117,7 @@ def bounded_error(
         How many independent draws the estimate is worth.
     """
     least = SPREAD / 2.0 / np.maximum(n_independent, 1.0)
-    return np.asarray(least + np.sqrt(standard_error**2 + least**2))
+    return np.minimum(least + np.sqrt(standard_error**2 + least**2), 1.0)
 
 
 def _split(draws: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -13,6 +13,7 @@ from mnlearn.kernels.sampling.replicas import (
     draw_uniform_states,
     place_replicas,
 )
+from mnlearn.runtime.progress import pulse
 from mnlearn.runtime.threads import map_ranges
 from mnlearn.variables.schema import NO_STATE
 
@@ -26,6 +27,8 @@ _FIRST_RUNGS, _MOST_RUNGS = 24, 64
 _REFUSED = 0.5
 # Each chain brings this share of the effective sample size from the first rung to the last.
 _LEAST_TRIPS = 1 / 16
+# Draws of a variable that a chain makes in one go, and numbers in the means that are kept.
+_PART, _ROOM = 1 << 24, 1 << 26
 # Draws of a variable in one row of evidence at most, by all replicas.
 WORK = 1 << 28
 
@@ -43,8 +46,8 @@ def sample_tempered(
 
     Four chains start from uniform states. Each of them is a ladder of replicas, from a temperature
     at which a chain mixes fast to that of the model. A round is twice as long as the one before and
-    does not count it. The last one is that in which all answers have converged, or in which `work`
-    is exceeded.
+    does not count it. The last round is that in which all answers have converged, or after which
+    too little `work` is left.
 
     Parameters
     ----------
@@ -59,7 +62,7 @@ def sample_tempered(
     threads : int
         Number of threads; the result does not depend on it.
     work : int
-        Draws of a variable in each row at most, but for the last round.
+        Draws of a variable in each row at most, but for the first round.
 
     Notes
     -----
@@ -106,27 +109,36 @@ class _Row:
     def run(self, samples: int, work: int) -> _Found:
         """Return probabilities and errors of all states, and which have converged."""
         self._tune()
-        n_batches, length, spent = max(samples // 2, 16), 1, 0
+        n_states = self.graph.state_start[-1]
+        n_batches = int(np.clip(samples // 2, 16, max(_ROOM // (N_CHAINS * n_states), 16)))
+        # Means of longer batches stand for more samples than there are batches.
+        needed, length = min(samples, 2 * n_batches), 1
         while True:
             draws = self._climb(n_batches, length)
-            spent += N_CHAINS * n_batches * length * len(self.free) * len(self.ladders[0].at)
-            found = self._judge(draws, samples)
-            if found[2].all() or spent >= work:
+            found = self._judge(draws, needed)
+            n_sweeps = 2 * N_CHAINS * n_batches * length
+            if found[2].all() or n_sweeps * len(self.free) * len(self.ladders[0].at) >= work:
                 return found
             length *= 2
 
     def _climb(self, n_batches: int, length: int) -> NDArray[np.float32]:
         """Run all chains; return the means of their batches, (n_chains, n_batches, n_states)."""
         out = np.empty((N_CHAINS, n_batches, self.graph.state_start[-1]), np.float32)
+        self.trips[:] = 0
+        # Short parts, so that an interrupt is seen soon.
+        step = max(_PART // (length * max(len(self.free), 1) * len(self.ladders[0].at)), 1)
 
         def advance(first: int, last: int) -> None:
             for c in range(first, last):
-                stream, self.trips[c] = climb(
-                    self.graph, self.free, self.ladders[c], self.streams[c], length, out[c]
-                )
-                self.streams[c] = np.uint64(stream)
+                stream, trips = climb(
+                    self.graph, self.free, self.ladders[c], self.streams[c], b * length, length,
+                    out[c, b : b + step],
+                )  # fmt: skip
+                self.streams[c], self.trips[c] = np.uint64(stream), self.trips[c] + trips
 
-        map_ranges(advance, N_CHAINS, self.threads)
+        for b in range(0, n_batches, step):
+            map_ranges(advance, N_CHAINS, self.threads)
+            pulse(f"sampling: {b * length} of {n_batches * length} sweeps")
         return out
 
     def _tune(self) -> None:

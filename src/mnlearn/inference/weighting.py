@@ -104,7 +104,7 @@ def _weigh_row(
         draw_weighted(net, values, above, NO_STATE, *own)
 
     while True:
-        map_ranges(draw, _BLOCKS, threads)
+        map_ranges(draw, _BLOCKS, threads, "likelihood weighting: blocks")
         size, is_sound = judge_weights(log_weight.ravel())
         is_done = is_sound and size >= samples
         # Where the weights of so many more draws would not be enough either, chains are better.

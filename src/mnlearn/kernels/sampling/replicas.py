@@ -210,17 +210,18 @@ def exchange_rungs(ladder, parity, stream):
 
 
 @kernel
-def climb(graph, free, ladder, stream, n_sweeps, out):
+def climb(graph, free, ladder, stream, n_before, n_sweeps, out):
     """Run a ladder; return the stream and how often a state came from the first rung to the last.
 
-    free : int64, the variables that are not known. n_sweeps : int, sweeps in a batch.
+    free : int64, the variables that are not known. n_before : int, sweeps that were made before.
+    n_sweeps : int, sweeps in a batch.
     out : float32, (n_batches, n_states), written: the mean over each batch of the distributions
     from which the last rung drew the free variables.
     """
     n_rungs, n_states, most = len(ladder.at), graph.state_start[-1], np.max(graph.arity)
     room = (np.empty(len(free)), np.empty(most), np.empty(most))
     p, nothing = np.zeros(n_states), np.empty(0)
-    total, n_trips, sweep = np.empty(n_states), 0, 0
+    total, n_trips, sweep = np.empty(n_states), 0, n_before
     for b in range(len(out)):
         total[:] = 0.0
         for _ in range(n_sweeps):
