@@ -70,6 +70,23 @@ def test_an_own_study_is_found_and_goes_before_one_of_the_package(packaged):
     refuse("study mine", "workflow/studies/mine.yaml, title: expected a text, got 3.")
 
 
+@pytest.mark.parametrize("mode", ["", "--dry-run", "--stale", "--recorded"])
+def test_every_mode_refuses_what_a_run_would_refuse(packaged, mode):
+    def is_refused(old, new, *sentences):
+        write_own("mine", MINIMAL.replace(old, new))
+        for sentence in sentences:
+            refuse(f"study mine {mode}", sentence)
+
+    if mode != "--recorded":
+        is_refused("datasets: [", "datasets: [lost, ", "dataset lost: expected one of nltcs, ")
+    is_refused("kappa:", "kapa:", "study mine, dn_tree, grid: parameter kapa: expected one of ")
+    is_refused("kind: compare", "kind: compar", "study mine, table ", "compar")
+    write_own("mine")
+    Path("config.yaml").write_text("local: {grid: {train: d.csv}}\n", encoding="utf-8")
+    Path("d.csv").write_text("0,1\n", encoding="utf-8")
+    refuse(f"study mine {mode}", "config.yaml, local.grid: grid is the name of a public dataset; ")
+
+
 def test_a_study_without_records_has_no_tables(packaged):
     refuse("study demo --recorded", "demo/cells has no record; `mnlearn study demo` computes them.")
     assert not Path("results").exists()

@@ -5,6 +5,7 @@ import pytest
 from made_tables import scores_of
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.records.gather import read_scores
+from mnlearn_studies.records.kinds import KINDS
 from mnlearn_studies.report.tables import kinds_read
 from mnlearn_studies.study.definition import load_study
 from mnlearn_studies.study.mentions import check_sources
@@ -19,9 +20,14 @@ CONTENT = {
 SCORES = scores_of([("triples", "dtsl", "", "pll", -1.0), ("triples", "dtsl", "", "n_splits", 3.0)])
 
 
+def is_recorded(quantity):
+    return any(kind.shows(quantity) for kind in KINDS.values())
+
+
 def check(kind, **options):
     entry = {"name": "t", "kind": "compare", **options}
-    check_sources("s", CONTENT, kind, entry, scores=SCORES, published=load_published())
+    given = {"scores": SCORES, "published": load_published(), "is_recorded": is_recorded}
+    check_sources("s", CONTENT, kind, entry, **given)
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
@@ -31,7 +37,8 @@ def test_the_studies_of_papers_name_what_there_is(path):
     scores = read_scores(recorded) if recorded.exists() else scores_of([])
     for kind in ("tables", "figures"):
         for entry in study.content[kind]:
-            check_sources(path.stem, study.content, kind, entry, scores=scores, published=published)
+            given = {"scores": scores, "published": published, "is_recorded": is_recorded}
+            check_sources(path.stem, study.content, kind, entry, **given)
 
 
 @pytest.mark.parametrize(
@@ -57,6 +64,12 @@ def test_a_misspelt_quantity_is_refused_with_its_place(given, meant):
     )
     with pytest.raises(InputError, match=rf"^study s, figure t, y: no quantity '{given}'; did"):
         check("figures", y={"method": "dtsl", "quantity": given})
+
+
+def test_a_quantity_that_is_like_no_other_is_refused_too():
+    message = "column 1: no quantity 'accuracy'; expected one of n_splits, pll"
+    with pytest.raises(InputError, match=message):
+        check("tables", columns=[{"method": "dtsl", "quantity": "accuracy"}])
 
 
 @pytest.mark.parametrize(

@@ -97,16 +97,16 @@ def study(
         click.echo(configuration.definition_of(name), nl=False)
         return
     datasets = parse_names(chosen)
+    if unlock:
+        locks.unlock(force=True)
+        return
+    _check(name, recorded)
     if stale:
         _list_stale(name, datasets)
         return
     if dry_run:
         _foretell(name, datasets, again)
         return
-    if unlock:
-        locks.unlock(force=True)
-        return
-    _check(name, recorded)
     status = run.run_study(
         name,
         datasets,
@@ -126,15 +126,18 @@ def study(
 
 def _check(name: str, recorded: bool) -> None:
     """Refuse a study with faults that would show only after models have been learned."""
+    from mnlearn_studies.datasets.prepare import check_own_names
     from mnlearn_studies.plan.configuration import configuration, find_study
     from mnlearn_studies.report.all_products import check_products
     from mnlearn_studies.running import checks
 
+    local = configuration()["local"]
+    check_own_names(local)
     check_products(name)
     study = find_study(name)
     checks.check_grids(study)
     if not recorded:
-        checks.check_datasets(study.datasets, configuration()["local"])
+        checks.check_datasets(study.datasets, local)
 
 
 def _list_stale(name: str, datasets: list[str]) -> None:

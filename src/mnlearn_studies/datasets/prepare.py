@@ -51,6 +51,23 @@ def check_dataset(name: str, local: Mapping[str, Any]) -> None:
     )
 
 
+def check_own_names(local: Mapping[str, Any]) -> None:
+    """Refuse a person's own dataset that has the name of another one that can be had.
+
+    Raises
+    ------
+    InputError
+        The sentence names the entry of config.yaml.
+    """
+    datasets = load_datasets()
+    for name in local:
+        if name in datasets and datasets[name].recipe != UNAVAILABLE:
+            raise InputError(
+                f"config.yaml, local.{name}: {name} is the name of a public dataset; expected "
+                f"another name, such as my_{name}."
+            )
+
+
 def label_datasets(local: Mapping[str, Any]) -> dict[str, str]:
     """Return the label of each dataset as tables print it; see `Study.labels` for samples.
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from mnlearn.runtime.files import read_json, read_text
-from mnlearn_studies.datasets.prepare import list_unavailable
+from mnlearn_studies.datasets.prepare import check_own_names, list_unavailable
 from mnlearn_studies.plan.planning import Plan, differences
 from mnlearn_studies.records.record import Record
 from mnlearn_studies.study.definition import Study, load_studies, load_study, study_path
@@ -70,6 +70,7 @@ def planned(
     left_out: Mapping[str, str],
 ) -> Plan:
     """Return the plan of a run of some studies; config : the content of config.yaml."""
+    check_own_names(config["local"])
     return Plan(
         studies=load_studies(names, *workflow_folders()),
         running=names,

@@ -15,6 +15,7 @@ from mnlearn_studies.datasets.prepare import label_datasets
 from mnlearn_studies.plan.configuration import configuration, find_study
 from mnlearn_studies.records.files import find_version
 from mnlearn_studies.records.gather import read_scores
+from mnlearn_studies.records.kinds import KINDS
 from mnlearn_studies.records.kinds.structures import Structure, read_structure
 from mnlearn_studies.study.content import Product
 from mnlearn_studies.study.definition import Study
@@ -137,6 +138,7 @@ class Material:
         check_sources(
             study.name, study.content, list_name, product,
             scores=self.scores, published=self.published,
+            is_recorded=lambda quantity: any(kind.shows(quantity) for kind in KINDS.values()),
         )  # fmt: skip
         if entry.datasets is None:
             return entry, self

@@ -4,7 +4,7 @@ A name that is misspelt would otherwise show as an empty cell, like a number tha
 yet.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -155,12 +155,12 @@ def check_sources(
     *,
     scores: pd.DataFrame,
     published: pd.DataFrame,
+    is_recorded: Callable[[str], bool],
 ) -> None:
-    """Refuse a table or figure with a quantity that is misspelt, or that no paper has.
+    """Refuse a table or figure with a quantity that there is not, or that no paper has.
 
     Details of learners are known only from scores. So a quantity is refused if its method has
-    scores, no method has the quantity, no step of a study could make it, and there is a similar
-    quantity.
+    scores, no method has the quantity, and no step of a study could make it.
 
     Parameters
     ----------
@@ -174,6 +174,8 @@ def check_sources(
         The table or figure.
     scores, published : pandas.DataFrame
         The study's own scores, and the published numbers.
+    is_recorded : callable
+        Whether a quantity may come from records of a kind that are still to be made.
 
     Raises
     ------
@@ -195,8 +197,10 @@ def check_sources(
         method, quantity = options.get("method"), options.get("quantity")
         if not isinstance(quantity, str) or method not in scored or quantity in possible:
             continue
-        if near := hint(quantity, possible):
-            raise InputError(f"{where}: no quantity {quantity!r}{near}")
+        near = hint(quantity, possible)
+        if near or not is_recorded(quantity):
+            end = near or f"; expected one of {', '.join(sorted(found))}."
+            raise InputError(f"{where}: no quantity {quantity!r}{end}")
 
 
 def _check_published(options: Options, published: pd.DataFrame, where: str) -> None:

@@ -7,7 +7,7 @@ from mnlearn.data.own_files import SPLITS
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.files import file_digest
 from mnlearn_studies.datasets.prepare import EXPANDED_KEY, prepare_dataset
-from mnlearn_studies.datasets.registry import EMBEDDED, FETCHED, load_datasets
+from mnlearn_studies.datasets.registry import EMBEDDED, FETCHED, find_dataset, load_datasets
 from mnlearn_studies.datasets.sample_names import base_of, parse_drawn
 from mnlearn_studies.records.kind import Kind, Planned
 from mnlearn_studies.records.record import Job, Recipe, Record, recipe_digest
@@ -48,7 +48,7 @@ class Data(Kind):
             files = [file_digest(path) if path.exists() else None for path in paths]
             code = code_digest("mnlearn_studies.datasets.prepare.load_own")
             return {"given": given, "files": files, "seed": plan.seed, "code": code}
-        entry = load_datasets()[dataset]
+        entry = find_dataset(load_datasets(), dataset)
         if entry.recipe == EMBEDDED:
             code = code_digest("mnlearn_studies.datasets.embedded.load_embedded")
             return {"name": dataset, "seed": plan.seed, "code": code}
