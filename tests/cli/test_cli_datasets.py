@@ -1,6 +1,5 @@
 """`mnlearn datasets` and `fetch`: what they write, print and refuse."""
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -29,26 +28,11 @@ def test_datasets():
     assert not Path("here").exists()
 
 
-def test_datasets_estimates_from_recorded_costs():
-    rows = numbers("datasets --json")["datasets"]
-    assert all(row["estimates"]["dtsl"]["seconds"] > 0 for row in rows)
-    assert "Estimates: one thread" in succeed("datasets").stdout
-
-
-def test_datasets_without_recorded_costs(folder):
-    (folder / "workflow").mkdir()
-    for name in ("datasets.tsv", "sources.tsv"):
-        shutil.copy(ROOT / "workflow" / name, folder / "workflow")
-    rows = numbers("datasets --json")["datasets"]
-    assert all(row["estimates"] == {} for row in rows)
-    assert "Estimates" not in succeed("datasets").stdout
-
-
 def test_own_datasets_are_listed(folder, monkeypatch):
     own = {"mine": {"train": str(folder / "d.data")}, "lost": {"train": "nowhere.csv"}}
     monkeypatch.setattr("mnlearn_studies.plan.configuration.configuration", lambda: {"local": own})
     for split, data in zip(SPLITS, load_local("d.data"), strict=True):
-        data.save(Path("here/mine", f"{split}.npz"))
+        data.save(Path("here/mine", f"{split}@1a2b3c4d.npz"))
     rows = {row["name"]: row for row in numbers("datasets --json --folder here")["datasets"]}
     assert list(rows)[-2:] == ["mine", "lost"]
     sizes = [rows["mine"][key] for key in ("n_vars", "n_train", "n_valid", "n_test", "state")]

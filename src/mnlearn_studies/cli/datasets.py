@@ -14,18 +14,18 @@ from mnlearn_studies.cli.options import data_folder_option, mirror_option
 @json_option
 @data_folder_option
 def datasets(as_json: bool, folder: Path) -> None:
-    """Show which datasets exist, which are here, and what each method will need.
+    """Show which datasets exist, and which are here.
 
     Your own datasets, those under `local` in config.yaml, come last. Their sizes are known once a
     study has read them.
     """
-    from mnlearn_studies.plan.dataset_overview import dataset_lines, dataset_rows, unavailable_line
+    from mnlearn_studies.plan.dataset_overview import dataset_rows, dataset_table
 
     rows = dataset_rows(folder, _own_configuration().get("local"))
     if as_json:
         click.echo(json.dumps({"datasets": rows}))
     else:
-        click.echo("\n".join([*dataset_lines(rows), "", unavailable_line(rows)]))
+        click.echo(dataset_table(rows))
 
 
 @click.command()
