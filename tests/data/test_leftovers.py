@@ -39,6 +39,7 @@ def _same(one, other):
         (PLAIN.replace("\n1,1,0", "\n,,\n1,1,0"), "left out 1 rows without any value"),
         (PLAIN.replace("\n", ",,\n"), "left out 2 empty columns without a name"),
         (PLAIN + "\x1a", None),
+        ("\n\n" + PLAIN, None),
         (PLAIN.replace(",", " "), None),
         (PLAIN.replace(",", "   ").replace("\n", " \n"), None),
         (

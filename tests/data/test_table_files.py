@@ -1,8 +1,10 @@
 """Text files as pandas and R write them: separators, headers, quotes, damaged lines."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
+import mnlearn as mn
 from made_data import examples, write
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.examples import load_dataset, load_examples
@@ -114,3 +116,21 @@ def test_a_name_may_have_a_line_break(tmp_path):
     found = load_examples(tmp_path / "d.csv")
     assert found.data.schema.names == ("a\nx", "b, c")
     assert examples(found.data).tolist() == frame.to_numpy().tolist()
+
+
+def test_labels_of_spss_are_in_the_order_of_their_numbers(tmp_path):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    frame = pd.DataFrame({"mood": [3.0, 1, 2, np.nan, 9], "sex": [2, 1, 2, 1, 2]})
+    labels = {"mood": {1: "low", 2: "mid", 3: "high", 4: "never"}, "sex": {1: "m", 2: "f"}}
+    pyreadstat.write_sav(frame, tmp_path / "t.sav", variable_value_labels=labels)
+    data = mn.read_data(tmp_path / "t.sav", missing="drop")
+    assert data.schema[0].texts == ("low", "mid", "high", "9.0")
+    assert data.schema[1].states == ("m", "f")
+    assert data.schema.values(data.rows[data.row_of]).tolist() == [[2, 1], [0, 0], [1, 1], [3, 1]]
+
+
+def test_excel_tables_are_read(tmp_path):
+    pytest.importorskip("openpyxl")
+    frame = pd.DataFrame({"a": ["x", "y", "x"], "b": [1, 2, 2]})
+    frame.to_excel(tmp_path / "t.xlsx", index=False)
+    assert mn.read_data(tmp_path / "t.xlsx").schema.names == ("a", "b")

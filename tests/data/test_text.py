@@ -76,12 +76,8 @@ def test_examples_without_weight_have_weight_one(tmp_path):
         ("\n\n", "holds no examples"),
         ("a,b\n", "holds no examples"),
         ("0,1,1\n1,0\n", "line 2: expected 3 values as before, got 2"),
-        ("0,1,1\n1,0,", "line 2, column 3: expected 0 or 1, got ''"),
         ("0,1\n1,0,1\n", "line 2: expected 2 values as before, got 3"),
         ("a,b\n0,1\n1,0,1\n", "line 3: expected 2 values"),
-        ("0,1\n1,2\n", "line 2, column 2: expected 0 or 1, got '2'"),
-        ("0,1\n1,0.5\n", "line 2, column 2: expected 0 or 1, got '0.5'"),
-        ("0,1\n1,x\n", "line 2, column 2: expected 0 or 1, got 'x'"),
         ("0,1\n1;0\n", "line 2: expected 2 values"),
         ("0,1\n\n1,0\n", "line 2: is empty"),
         ("a,a\n0,1\n", "line 1: two columns are called 'a' (1 and 2)"),
@@ -90,17 +86,11 @@ def test_examples_without_weight_have_weight_one(tmp_path):
         ("1|0,1\nmany|0,1\n", "line 2: expected a positive weight"),
         ("1|0,1\ninf|0,1\n", "line 2: expected a positive weight"),
         ("1|0,1\n|0,1\n", "line 2: expected a positive weight"),
-        ("<html>404</html>\n", "holds no examples"),
+        ("<html>404</html>\n", "is an XML or HTML file"),
         ('0,"1\n1,0\n', "line 1: is not CSV: unexpected end of data"),
         ('a,"b\n1,0\n', "line 1: is not CSV: unexpected end of data"),
-        ("0,1\x0b1,0\n", "line 1, column 2: expected 0 or 1, got '1\\x0b1'"),
-        ("0,1\n0,1\x0c\x1c1\n", "line 2, column 2: expected 0 or 1"),
         ("a,b\x01\n0,1\n", "line 1, column 2: 'b\\x01' has a control character"),
         ("a,\n0,1\n", "line 1, column 2: has no name"),
-        ("\n0,1\n", "line 1: is empty"),
-        ("0,1\n0," + "1" * 100 + "\n", "expected 0 or 1, got '" + "1" * 40 + "' and 60 more"),
-        ("0,1\n0," + "1" * 41 + "\n", "got '" + "1" * 40 + "' and 1 more characters."),
-        ("0,1\n0," + "1" * 40 + "\n", "expected 0 or 1, got '" + "1" * 40 + "'."),
         ('a,b\n"0"1,1\n', "line 2: is not CSV"),
         ('0,1\n"' + "0" * 200_000 + '",1\n', "line 2: is not CSV: field larger than field limit"),
     ],
@@ -108,7 +98,7 @@ def test_examples_without_weight_have_weight_one(tmp_path):
 def test_malformed_text_is_refused_with_its_line(tmp_path, content, message):
     path = write(tmp_path / "bad.data", content)
     with pytest.raises(InputError) as caught:
-        load_benchmark(path)
+        load_dataset(path)
     assert str(caught.value).startswith(str(path))
     assert message in str(caught.value)
     assert str(caught.value).endswith(".")
@@ -229,10 +219,21 @@ def test_plain_text_is_read_at_once():
 def test_benchmark_text_is_read_as_it_is(tmp_path):
     data = load_benchmark(write(tmp_path / "a.data", PLAIN))
     assert examples(data).tolist() == [[0, 1, 1], [1, 0, 0], [0, 1, 1]]
-    data = load_benchmark(write(tmp_path / "a.data", "2|0,1\r\n1,1\n"))
-    assert (data.rows.tolist(), data.weight.tolist()) == ([[0, 1], [1, 1]], [2, 1])
-    with pytest.raises(InputError, match=r"a\.data, line 2, column 1: expected 0 or 1, got 'x'"):
-        load_benchmark(write(tmp_path / "a.data", "0,1\nx,1\n"))
+    data = load_benchmark(write(tmp_path / "a.data", "0,1\r\n1,1"))
+    assert data.rows.tolist() == [[0, 1], [1, 1]]
+    for wrong in (
+        "0,1\nx,1\n",
+        "0,1\n1\n",
+        "0,1\n1,0,1\n",
+        "0,1\n\n1,0\n",
+        "0,1\n0,\n",
+        "0,1\n2|1,1\n",
+    ):
+        with pytest.raises(InputError, match=r"a\.data, line 2: expected 0 and 1 with commas"):
+            load_benchmark(write(tmp_path / "a.data", wrong))
+    for wrong in ("", "\n", "a,b\n0,1\n", "0,x,1\n1,0,1\n", "\xff"):
+        with pytest.raises(InputError, match=r"a\.data, line 1: expected 0 and 1 with commas"):
+            load_benchmark(write(tmp_path / "a.data", wrong))
     with pytest.raises(InputError, match=r"a\.data\.gz: .* at most 1 kB"):
         load_benchmark(
             write(tmp_path / "a.data.gz", gzip.compress(PLAIN.encode() * 100)),

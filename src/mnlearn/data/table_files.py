@@ -25,8 +25,8 @@ _READERS: dict[str, tuple[str, dict[str, Any], str]] = {
     ".pq": ("read_parquet", {}, "pyarrow"),
     ".feather": ("read_feather", {}, "pyarrow"),
     ".arrow": ("read_feather", {}, "pyarrow"),
-    ".sav": ("read_spss", {}, "pyreadstat"),
-    ".zsav": ("read_spss", {}, "pyreadstat"),
+    ".sav": ("read_spss", {"convert_categoricals": False}, "pyreadstat"),
+    ".zsav": ("read_spss", {"convert_categoricals": False}, "pyreadstat"),
     ".dta": ("read_stata", {"order_categoricals": False}, ""),
     ".xlsx": ("read_excel", {}, "openpyxl"),
 }
@@ -106,9 +106,22 @@ def _read_frame(path: Path) -> Any:
     if not path.is_file():
         raise InputError(f"{path}: no such file.")
     try:
-        return read(path)
+        return _labelled(read(path))
     except ImportError as error:
         advice = f"pip install 'mnlearn[tables]' or {package}"
         raise InputError(f"{path}: needs the package {package}; {advice}.") from error
     except Exception as error:  # each format has errors of its own
         raise InputError(f"{path}: cannot be read as {path.suffix}: {error}") from error
+
+
+def _labelled(frame: Any) -> Any:
+    """Return a table of SPSS with labels in place of numbers, in the order of the numbers."""
+    import pandas as pd
+
+    for name, labels in frame.attrs.get("variable_value_labels", {}).items():
+        present = sorted(value for value in frame[name].dropna().unique())
+        # Two numbers may have one label.
+        states = dict.fromkeys(labels.get(value, value) for value in present)
+        values = [labels.get(value, value) for value in frame[name]]
+        frame[name] = pd.Categorical(values, categories=list(states))
+    return frame

@@ -51,8 +51,8 @@ class Lines(NamedTuple):
 def tidy_lines(texts: Sequence[str], where: str, what: str = "examples") -> Lines:
     """Return the lines of the table in a file.
 
-    The line `sep=;` of a spreadsheet says what separates cells. Comments before and after the table
-    and empty lines at its end are left out. `what` names what the lines are.
+    The line `sep=;` of a spreadsheet says what separates cells. Comments and empty lines before and
+    after the table are left out. `what` names what the lines are.
 
     Raises
     ------
@@ -66,15 +66,17 @@ def tidy_lines(texts: Sequence[str], where: str, what: str = "examples") -> Line
     if not texts:
         raise InputError(f"{where}: holds no {what}.")
     _refuse_other_forms(texts, where)
-    said = _SEPARATOR_LINE.fullmatch(texts[0].strip())
-    first = 2 if said and len(texts) > 1 else 1
+    first = 1 + next(k for k, text in enumerate(texts) if text.strip())
+    said = _SEPARATOR_LINE.fullmatch(texts[first - 1].strip())
+    said = said if len(texts) > first else None
+    first += said is not None
     texts = texts[first - 1 :]
     n_before, n_after = _comments(texts), _comments(texts[::-1])
     n_after = n_after if n_before + n_after < len(texts) else 0
     n = n_before + n_after
     notes = [f"left out {n} lines of comments, which begin with #"] if n else []
     texts = texts[n_before : len(texts) - n_after]
-    separator = said[1] if said and first == 2 else separator_of(texts)
+    separator = said[1] if said else separator_of(texts)
     n_columns = texts[0].count(separator) + 1
     if n_columns > _MOST_COLUMNS:
         expected = f"expected at most {_MOST_COLUMNS:,} columns, got {n_columns:,}."
@@ -87,7 +89,9 @@ def _refuse_other_forms(texts: Sequence[str], where: str) -> None:
     start = next((t.strip() for t in texts if t.strip() and not t.startswith("%")), "")
     for form, name, remedy in _FORMS:
         if form.match(texts[0].strip() if form.pattern.startswith("%") else start):
-            advice = f"{remedy}; a table or a matrix in Python is read by mnlearn.read_data"
+            advice = remedy
+            if remedy.endswith("reads it"):
+                advice += ", and mnlearn.read_data takes the table or matrix"
             raise InputError(f"is {name}, not a table.", where=where, advice=advice)
 
 

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from mnlearn.data.columns import Column
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.text import parse_plain, parse_weight, split_cells
+from mnlearn.data.text import parse_plain
 from mnlearn.data.text_lines import SPACE, Lines, separator_of, tidy_lines
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_text
 from mnlearn.runtime.names import check_names
-from mnlearn.variables.matching import MISSING_TEXTS, is_missing, number_of
+from mnlearn.variables.matching import MISSING_TEXTS, is_missing, number_of, shorten
 from mnlearn.variables.schema import Schema
 
 _NAMES = {
@@ -95,11 +95,10 @@ def _take_weights(lines: Lines, where: str) -> tuple[list[float], Lines]:
     ]
     bare = Lines(rest, lines.first, separator_of(rest), lines.notes)
     has_names = not divided[0][1] and (
-        _is_header(split_cells(lines.texts[0], f"{where}, line {lines.first}"))
-        or _has_quoted_numbers(bare)
+        _is_header(next(rows_of(lines, where))[1]) or _has_quoted_numbers(bare)
     )
     weights = [
-        parse_weight(weight, f"{where}, line {number}") if bar else 1.0
+        _parse_weight(weight, f"{where}, line {number}") if bar else 1.0
         for number, (weight, bar, _) in enumerate(divided, start=lines.first)
     ]
     return weights[has_names:], bare
@@ -268,6 +267,17 @@ def _numbered(name: str, cells: Sequence[str]) -> Column:
     number: dict[str, int] = {}
     codes = np.array([number.setdefault(cell, len(number)) for cell in cells], np.int32)
     return Column(name, list(number), codes)
+
+
+def _parse_weight(text: str, where: str) -> float:
+    """Return the number before `|`; refuse what is no positive one."""
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = -1.0
+    if not 0 < weight < float("inf"):
+        raise InputError(f"{where}: expected a positive weight before |, got {shorten(text)}.")
+    return weight
 
 
 def parse_named(content: bytes) -> tuple[tuple[str, ...], NDArray[np.uint8]] | None:
