@@ -67,6 +67,9 @@ def tidy_lines(texts: Sequence[str], where: str, what: str = "examples") -> Line
         raise InputError(f"{where}: holds no {what}.")
     _refuse_other_forms(texts, where)
     first = 1 + next(k for k, text in enumerate(texts) if text.strip())
+    if first > 1 and not any(mark in texts[first - 1] for mark in (*_SEPARATORS, "sep=")):
+        # An empty line of one column may be a missing cell.
+        first = 1
     said = _SEPARATOR_LINE.fullmatch(texts[first - 1].strip())
     said = said if len(texts) > first else None
     first += said is not None
