@@ -95,13 +95,7 @@ def write_scores(plan: Plan, name: str) -> None:
 
 
 def write_tables(name: str, only: list[str] | None = None) -> None:
-    """Write the tables of a study, all or those in `only`; numbers that are not current are marked.
-
-    Raises
-    ------
-    InputError
-        The study has no scores or no such table.
-    """
+    """Write the tables of a study, all or those in `only`; stale numbers are marked."""
     stale: dict[str, set[tuple[str, str]]] = {}
     for record, _ in stale_records(plan_of(name, []), name):
         cells = {(record.dataset, method) for method in record.names}

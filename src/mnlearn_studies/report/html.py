@@ -96,21 +96,9 @@ document.querySelectorAll('thead th').forEach(head => head.addEventListener('cli
 
 
 def write_html(path: Path, title: str, text: str) -> None:
-    """Write a page of Markdown as one HTML file.
+    """Write a page of Markdown as one HTML file; pictures are looked up beside it.
 
-    Parameters
-    ----------
-    path : Path
-        The file. Pictures are looked up beside it.
-    title : str
-        Plain text.
-    text : str
-        Markdown. HTML in it is shown and has no effect.
-
-    Raises
-    ------
-    InputError
-        A picture is missing.
+    HTML in the text is shown and has no effect. The title is plain text.
     """
     converter = Markdown(extensions=["tables"], tab_length=2)
     converter.preprocessors.deregister("html_block")

@@ -34,6 +34,11 @@ def heading(level: int, text: str) -> str:
     return f"{'#' * level} {escape(text)}"
 
 
+def page(*blocks: str) -> str:
+    """Return a page of blocks, such as paragraphs and tables."""
+    return "\n\n".join(blocks) + "\n"
+
+
 def bullets(items: Iterable[str]) -> str:
     """Return a list; its items are Markdown."""
     return "\n".join(f"- {item}" for item in items)

@@ -129,10 +129,7 @@ class Material:
     ) -> tuple[Entry, Self]:
         """Return an entry of the tables or figures, and the material of the datasets it shows.
 
-        Raises
-        ------
-        InputError
-            See `read_entry`; or the entry names a quantity or a dataset that there is not.
+        A quantity or a dataset that there is not is refused; see also `read_entry`.
         """
         study, entry = self.study, read_entry(self.study, list_name, product, kinds)
         check_sources(
@@ -192,13 +189,7 @@ def chosen_products(study: Study, list_name: str, only: list[str] | None) -> lis
 def read_entry(
     study: Study, list_name: str, entry: Options, kinds: Mapping[str, type[Part]]
 ) -> Part:
-    """Return an entry of the tables, figures or claims of a study as the dataclass of its kind.
-
-    Raises
-    ------
-    InputError
-        See `reading.read`; or the kind is unknown.
-    """
+    """Return an entry of the tables, figures or claims of a study as the dataclass of its kind."""
     place = place_name(study.name, list_name, entry)
     if entry["kind"] not in kinds:
         raise InputError(f"kind {entry['kind']!r} is none of {', '.join(kinds)}.", where=place)

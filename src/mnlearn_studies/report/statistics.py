@@ -19,14 +19,9 @@ _DECIMALS = 9
 class Comparison:
     """Two methods compared on the same datasets.
 
-    Attributes
-    ----------
-    wins, ties, losses : int
-        On how many datasets the first method is higher, equal, or lower.
-    p : float
-        Two-sided p-value of Wilcoxon's signed-rank test without the ties.
-    exact : bool
-        Whether p is from the exact distribution.
+    wins, ties, losses : on how many datasets the first method is higher, equal, or lower. p :
+    two-sided p-value of Wilcoxon's signed-rank test without the ties. exact : whether p is from the
+    exact distribution.
     """
 
     wins: int
@@ -42,20 +37,10 @@ class Comparison:
 
 
 def wilcoxon(a: ArrayLike, b: ArrayLike) -> Comparison:
-    """Compare paired values by Wilcoxon's two-sided signed-rank test.
+    """Compare paired, finite values by Wilcoxon's two-sided signed-rank test.
 
     Zero differences are left out. Differences of equal size share their mean rank. The exact
     p-value is that of all assignments of signs to the ranks.
-
-    Parameters
-    ----------
-    a, b : array-like of float, shape (n_datasets,)
-        Values of the two methods.
-
-    Raises
-    ------
-    ValueError
-        The two have different lengths, or a value is not finite.
     """
     first, second = np.asarray(a, float), np.asarray(b, float)
     if first.shape != second.shape or first.ndim != 1:
@@ -97,13 +82,7 @@ def _exact_p(difference: NDArray[np.float64]) -> float:
 
 
 def geometric_mean(values: ArrayLike) -> float:
-    """Return the geometric mean of positive values.
-
-    Raises
-    ------
-    ValueError
-        There is no value, or one is not positive.
-    """
+    """Return the geometric mean of positive values."""
     array = np.asarray(values, float)
     if not array.size or not (array > 0).all():
         raise ValueError("geometric mean: expected one or more positive values")
@@ -114,14 +93,9 @@ def geometric_mean(values: ArrayLike) -> float:
 class Ranks:
     """Several methods ranked on the same datasets; rank 1 is the best.
 
-    Attributes
-    ----------
-    mean : ndarray of float64, shape (n_methods,)
-        Mean ranks; equal values share their mean rank.
-    p : float
-        P-value of Friedman's test of the hypothesis that all methods are equal.
-    critical_difference : float
-        Nemenyi's test distinguishes methods whose mean ranks differ by at least this.
+    mean : mean ranks; equal values share their mean rank. p : of Friedman's test of the hypothesis
+    that all methods are equal. critical_difference : Nemenyi's test distinguishes methods whose
+    mean ranks differ by at least this.
     """
 
     mean: NDArray[np.float64]
@@ -132,22 +106,9 @@ class Ranks:
 def friedman(values: ArrayLike, level: float = 0.05) -> Ranks:
     """Rank methods on datasets and test whether they differ.
 
-    Parameters
-    ----------
-    values : array-like of float, shape (n_datasets, n_methods)
-        Scores; higher is better.
-    level : float
-        Significance level of the critical difference.
-
-    Raises
-    ------
-    ValueError
-        There are fewer than three methods or two datasets, or a value is not finite.
-
-    References
-    ----------
-    Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7 (2006),
-    Section 3.2.
+    values : shape (n_datasets, n_methods), at least 2 and 3; higher is better. level : significance
+    level of the critical difference. See Demsar, "Statistical comparisons of classifiers over
+    multiple data sets", JMLR 7 (2006), Section 3.2.
     """
     table = np.round(np.asarray(values, float), _DECIMALS)
     if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 3:

@@ -45,13 +45,7 @@ KINDS: dict[str, type[Entry]] = {
 
 
 def evaluate(material: Material) -> list[Claim]:
-    """Evaluate the claims of a study, in its order.
-
-    Raises
-    ------
-    InputError
-        A claim is of an unknown kind, or its options are not what its kind reads.
-    """
+    """Evaluate the claims of a study, in its order; see `read_entry` for what is refused."""
     entries = material.study.content["claims"]
     return [_evaluate(read_entry(material.study, "claims", e, KINDS), material) for e in entries]
 

@@ -52,13 +52,7 @@ KINDS: dict[str, type[FigureEntry]] = {
 
 
 def draw(material: Material, product: Options) -> Figure:
-    """Return the figure of one entry of a study.
-
-    Raises
-    ------
-    InputError
-        See `Material.of_entry`; or the record of a structure is malformed.
-    """
+    """Return the figure of one entry of a study; see `Material.of_entry`."""
     entry, material = material.of_entry("figures", product, KINDS)
     of_study = OF_STUDIES.get(entry.kind)
     with style():

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from mnlearn_studies.report.markdown import bullets, escape, pipe_table
+from mnlearn_studies.report.markdown import bullets, escape, page, pipe_table
 from mnlearn_studies.report.pages.numbers import DEVIATIONS, NEAR, PublishedNumber, Reasons
 from mnlearn_studies.report.pages.overview import (
     GROUPS,
@@ -30,28 +30,11 @@ _Numbers = Sequence[PublishedNumber]
 def build_fidelity_page(
     studies: Mapping[str, Study], numbers: _Numbers, reasons: Reasons, results: Path
 ) -> str:
-    """Return the page.
-
-    Parameters
-    ----------
-    studies : mapping of str to Study
-        The studies of papers.
-    numbers : sequence of PublishedNumber
-        See `published_numbers`.
-    reasons : mapping
-        See `load_reasons`.
-    results : Path
-        The folder of the results.
-
-    Raises
-    ------
-    InputError
-        The claims of a study are malformed.
-    """
+    """Return the page on the studies of papers; see `published_numbers` and `load_reasons`."""
     of_kind: dict[str, list[PublishedNumber]] = {}
     for number in numbers:
         of_kind.setdefault(number.kind, []).append(number)
-    blocks = (
+    return page(
         "# Fidelity",
         "How closely the record reproduces the five papers: the published scores, sizes of models, "
         "times and numbers of the datasets, every claim, and every figure. Other numbers, such as "
@@ -64,7 +47,6 @@ def build_fidelity_page(
         *_claims(studies, results),
         *_figures(studies, results),
     )
-    return "\n\n".join(blocks) + "\n"
 
 
 def _groups(numbers: _Numbers) -> dict[tuple[str, str, str], list[PublishedNumber]]:

@@ -147,11 +147,6 @@ def load_reasons(path: Path | None = None) -> Reasons:
     """Read why scores are below the printed ones, by study, dataset, method and quantity.
 
     path : the file; the one that stands beside the dataset registry, if not given.
-
-    Raises
-    ------
-    InputError
-        The file is missing or malformed, or names a score twice.
     """
     path = path or registry_path().with_name("reasons.tsv")
     reasons: dict[tuple[str, str, str, str], Reason] = {}

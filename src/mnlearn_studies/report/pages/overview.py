@@ -19,7 +19,7 @@ from mnlearn_studies.report.claims.verdicts import (
     SMALLER,
     UNKNOWN,
 )
-from mnlearn_studies.report.markdown import bullets, escape, pipe_table
+from mnlearn_studies.report.markdown import bullets, escape, page, pipe_table
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.frames import read_frame
 from mnlearn_studies.study.mentions import named_datasets, named_methods
@@ -43,11 +43,6 @@ def read_claims(folder: Path) -> pd.DataFrame:
     """Return the claims about results in the file `claims.csv` of a study's results.
 
     Statements about the set-up are left out.
-
-    Raises
-    ------
-    InputError
-        The file is missing or malformed.
     """
     claims = read_frame(folder / "claims.csv", ("id", "kind", "statement", "verdict"))
     setups = [name for name, kind in KINDS.items() if kind.is_setup]
@@ -66,20 +61,7 @@ def link_study(name: str) -> str:
 
 
 def build_index(studies: Mapping[str, Study], results: Path) -> str:
-    """Return the index.
-
-    Parameters
-    ----------
-    studies : mapping of str to Study
-        The studies to list.
-    results : Path
-        The folder of the results, which has `claims.csv` of each study.
-
-    Raises
-    ------
-    InputError
-        The claims of a study are missing or malformed.
-    """
+    """Return the index of some studies, each with `claims.csv` in the folder of the results."""
     header = ("study", "what", "datasets", "methods", *GROUPS)
     rows = []
     for name, study in studies.items():
@@ -94,7 +76,7 @@ def build_index(studies: Mapping[str, Study], results: Path) -> str:
         "`STUDY/scores.csv`: every number of a study, one a row",
         "`STUDY/cells/` and the folders beside it: the records, from which all others follow",
     )
-    blocks = (
+    return page(
         "# Results",
         "One row for each study. The last columns count the claims of its paper by our verdict on "
         f"them; statements about the set-up of an experiment are left out. {GROUPS_SAID}",
@@ -108,27 +90,16 @@ def build_index(studies: Mapping[str, Study], results: Path) -> str:
         "## Files",
         bullets(files),
     )
-    return "\n\n".join(blocks) + "\n"
 
 
 def build_claim_page(studies: Mapping[str, Study], results: Path) -> str:
-    """Return the table of all claims: the command that checks each, its minutes, its file.
+    """Return the table of all claims of the studies of papers.
 
-    Parameters
-    ----------
-    studies : mapping of str to Study
-        The studies of papers.
-    results : Path
-        The folder of the results, which has `claims.csv` and the cells of each study.
-
-    Raises
-    ------
-    InputError
-        The claims of a study are missing or malformed, or a cell is.
+    It has the command that checks each claim, its minutes, its file.
     """
     rows = [row for name, study in studies.items() for row in _claim_rows(study, results / name)]
     header = ("study", "claim", "in our words", "verdict", "command", "datasets", "minutes")
-    blocks = (
+    return page(
         "# From claim to command",
         "Every claim of the five papers about results: the command that computes what checks it, "
         "and the minutes that the cells of the methods it names took on one core on its datasets, "
@@ -137,7 +108,6 @@ def build_claim_page(studies: Mapping[str, Study], results: Path) -> str:
         "method, or no cell is recorded. The file of the study has the numbers.",
         pipe_table(header, rows, "lrlllrr"),
     )
-    return "\n\n".join(blocks) + "\n"
 
 
 def _claim_rows(study: Study, folder: Path) -> Iterator[tuple[str, ...]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from mnlearn_studies.records.files import read_record
 from mnlearn_studies.records.seconds import sum_seconds
-from mnlearn_studies.report.markdown import bullets, escape, pipe_table
+from mnlearn_studies.report.markdown import bullets, escape, page, pipe_table
 
 # How many digests of a step the table shows.
 _SHOWN = 2
@@ -27,18 +27,14 @@ class StudyRecords:
 def describe_provenance(paths: Mapping[str, Sequence[Path]]) -> list[str]:
     """Return the paragraphs on the records of a study.
 
-    Parameters
-    ----------
-    paths : mapping of str to sequence of Path
-        The records of each kind; the kind `cells` has a row for each method.
-
-    Raises
-    ------
-    InputError
-        A record cannot be read.
+    paths : the records of each kind; the kind `cells` has a row for each method.
     """
-    records = _load(paths)
-    rows = [*_cell_rows(records["cells"])] if "cells" in records else []
+    records, rows = _load(paths), []
+    cells = records.get("cells", [])
+    for method in dict.fromkeys(str(cell.get("method")) for cell in cells):
+        own = [cell for cell in cells if cell.get("method") == method]
+        seconds = (f"{s:,.0f}" if s >= 10 else f"{s:.2g}" for s in sum_seconds(own))
+        rows.append((f"cells of `{method}`", str(len(own)), *seconds, _digests(own)))
     for kind, of_kind in records.items():
         if of_kind and kind != "cells":
             rows.append((kind, str(len(of_kind)), "–", "–", _digests(of_kind)))
@@ -54,38 +50,30 @@ def describe_provenance(paths: Mapping[str, Sequence[Path]]) -> list[str]:
 def build_record_page(studies: Sequence[StudyRecords], commit: str) -> str:
     """Return the page on all records: their commit, machines and versions, and the hours.
 
-    Parameters
-    ----------
-    studies : sequence of StudyRecords
-        All studies that are recorded.
-    commit : str
-        The commit that all records were made at; empty if they were made at several.
-
-    Raises
-    ------
-    InputError
-        A record cannot be read.
+    commit : that all records were made at; empty if they were made at several.
     """
-    rows = []
+    counts = {}
     records: dict[str, list[Mapping[str, Any]]] = {}
-    total = [0, 0, 0.0, 0.0]
     for study in studies:
         loaded = _load(study.paths)
         for kind, of_kind in loaded.items():
             records.setdefault(kind, []).extend(of_kind)
-        search, scoring = (seconds / 3600 for seconds in sum_seconds(loaded.get("cells", ())))
-        counts = (sum(map(len, loaded.values())), study.n_planned, search, scoring)
-        total = [a + b for a, b in zip(total, counts, strict=True)]
-        rows.append((f"[`{study.name}`]({study.name}/README.md)", *_hours(counts)))
-    rows.append(("all", *_hours(total)))
-    header = ("study", "records", "planned", "hours of the search", "hours of scoring")
+        hours = [seconds / 3600 for seconds in sum_seconds(loaded.get("cells", ()))]
+        n_records = sum(map(len, loaded.values()))
+        counts[f"[`{study.name}`]({study.name}/README.md)"] = (n_records, study.n_planned, *hours)
+    counts["all"] = tuple(map(sum, zip(*counts.values(), strict=True))) or (0, 0, 0.0, 0.0)
+    rows = [
+        (name, f"{made:,}", f"{planned:,}", f"{search:.2f}", f"{scoring:.2f}")
+        for name, (made, planned, search, scoring) in counts.items()
+    ]
     made_at = (
         f"All records were made by the code of commit `{commit}`."
         if commit
         else "Its records were made at several commits. Tables mark numbers of earlier code with "
         "†; `mnlearn study NAME --stale` says of each record what has changed since."
     )
-    blocks = (
+    header = ("study", "records", "planned", "hours of the search", "hours of scoring")
+    return page(
         "# The record",
         made_at,
         pipe_table(header, rows, "lrrrr"),
@@ -97,29 +85,10 @@ def build_record_page(studies: Sequence[StudyRecords], commit: str) -> str:
         "check-record` lists records that are missing or not current, and compares tables, figures "
         "and pages with those that the records give.",
     )
-    return "\n\n".join(blocks) + "\n"
 
 
 def _load(paths: Mapping[str, Sequence[Path]]) -> dict[str, list[dict[str, Any]]]:
     return {kind: [read_record(path) for path in of_kind] for kind, of_kind in paths.items()}
-
-
-def _hours(counts: Sequence[float]) -> tuple[str, ...]:
-    n_records, n_planned, search, scoring = counts
-    return (f"{n_records:,}", f"{n_planned:,}", f"{search:.2f}", f"{scoring:.2f}")
-
-
-def _cell_rows(cells: _Records) -> Iterator[tuple[str, ...]]:
-    """Yield a row for each method, in the order of the records."""
-    for method in dict.fromkeys(str(cell.get("method")) for cell in cells):
-        of_method = [cell for cell in cells if cell.get("method") == method]
-        tuning, scoring = map(_seconds, sum_seconds(of_method))
-        n_cells = str(len(of_method))
-        yield f"cells of `{method}`", n_cells, tuning, scoring, _digests(of_method)
-
-
-def _seconds(value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 
 def _steps(records: _Records) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -148,14 +117,13 @@ def _machines(records: Mapping[str, _Records]) -> Iterator[str]:
     """Yield a line on the machines and one on the versions of the libraries."""
     made = [made for of_kind in records.values() for _, made in _steps(of_kind)]
     machines = Counter(str(step["machine"]) for step in made)
-    if machines:
-        listed = [f"{machine} ({machines[machine]} jobs)" for machine in sorted(machines)]
-        yield escape(f"Machines: {'; '.join(listed)}.")
     versions: dict[str, set[str]] = {}
     for step in made:
         of_step = step.get("versions")
         for name, version in (of_step if isinstance(of_step, dict) else {}).items():
             versions.setdefault(str(name), set()).add(str(version))
-    if versions:
-        listed = [f"{name} {', '.join(sorted(versions[name]))}" for name in sorted(versions)]
-        yield escape(f"Versions: {'; '.join(listed)}.")
+    listed = {
+        "Machines": [f"{machine} ({machines[machine]} jobs)" for machine in sorted(machines)],
+        "Versions": [f"{name} {', '.join(sorted(versions[name]))}" for name in sorted(versions)],
+    }
+    yield from (escape(f"{what}: {'; '.join(found)}.") for what, found in listed.items() if found)

@@ -17,6 +17,7 @@ from mnlearn_studies.report.markdown import (
     heading,
     list_contents,
     make_anchors,
+    page,
     paragraph,
     pipe_table,
 )
@@ -41,23 +42,9 @@ def build_study_page(
 ) -> str:
     """Return the page of a study.
 
-    Parameters
-    ----------
-    material : Material
-        Of the study; its folder has the tables and figures.
-    claims : sequence of Claim
-        The claims of its paper.
-    summaries : mapping of str to str
-        A paragraph of Markdown on each learner.
-    records : mapping of str to sequence of Path
-        The records of each kind.
-    commit : str
-        The commit that the records of all studies were made at; empty if they were made at several.
-
-    Raises
-    ------
-    InputError
-        A file of the results is missing or malformed, or a section names no table or figure.
+    material : its folder has the tables and figures. summaries : a paragraph of Markdown on each
+    learner. records : of each kind. commit : that the records of all studies were made at; empty if
+    they were made at several.
     """
     study = material.study
     title = heading(1, study.content["title"])
@@ -69,7 +56,7 @@ def build_study_page(
         body += _section(section, material)
     body += [*_claims(claims), *_provenance(material, records, commit)]
     lead = [*_parts(material), *([f"Claims of the paper: {counts}"] if counts else [])]
-    return "\n\n".join([title, *lead, list_contents([title, *body]), *body]) + "\n"
+    return page(title, *lead, list_contents([title, *body]), *body)
 
 
 def _parts(material: Material) -> Iterator[str]:

@@ -25,17 +25,10 @@ _INFERENCE = {
 
 @dataclass(frozen=True)
 class Paragraph:
-    """What a page explains: a score, or another quantity.
+    """What a page explains: a score, or another quantity, by its name for readers.
 
-    Attributes
-    ----------
-    name : str
-        Its name for readers.
-    quantities : tuple of str
-        How the names of its quantities begin.
-    text : str
-        One paragraph of Markdown. The braces `{groups}` and `{inference}` stand for settings of a
-        study.
+    quantities : how their names begin. text : one paragraph of Markdown, where `{groups}` and
+    `{inference}` stand for settings of a study.
     """
 
     name: str
@@ -77,12 +70,8 @@ _PARAGRAPHS = (
 def describe_metrics(study: Study, quantities: Iterable[str]) -> list[str]:
     """Return a paragraph of Markdown on each metric of a study.
 
-    Parameters
-    ----------
-    study : Study
-        The study. Scores are shown if a table or figure names them.
-    quantities : iterable of str
-        All quantities of its scores, among which seconds and sizes are looked up.
+    Scores are shown if a table or figure names them; seconds and sizes if they are among the
+    `quantities` of its scores.
     """
     shown = {q for q in quantities if q.startswith(("seconds", "n_features", "n_edges"))}
     for product in (*study.content["tables"], *study.content["figures"]):

@@ -70,10 +70,7 @@ def make_table(
 ) -> Table:
     """Return the table of one entry of a study, with its caption and with stale numbers marked.
 
-    Raises
-    ------
-    InputError
-        See `Material.of_entry`.
+    See `Material.of_entry`.
     """
     entry, material = material.of_entry("tables", product, KINDS)
     if rows := list(_trace_numbers(entry.traces, material)):
