@@ -1,14 +1,20 @@
 """The answers of models to the questions of people; `models.questions` explains each of them."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.api import graphs, queries
+from mnlearn.api import queries
 from mnlearn.api.features import to_features, to_schema
+from mnlearn.api.graphs import (
+    coefficients_frame,
+    edges_frame,
+    features_frame,
+    interactions,
+    to_networkx,
+)
 from mnlearn.api.inputs import (
     Dataset,
     data_for,
@@ -20,12 +26,11 @@ from mnlearn.api.inputs import (
 )
 from mnlearn.api.partition import partition_of
 from mnlearn.api.queries import advised, joint, most_probable, probability
-from mnlearn.api.saving import save_own
+from mnlearn.api.saving import save_own as save
 from mnlearn.api.scores import score
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.inference.circuits import exact
 from mnlearn.inference.circuits.compilation import MAX_EDGES, compile_network
-from mnlearn.inference.evidence import find_variable
 from mnlearn.inference.plan import SAMPLE, plan
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import SAMPLERS
@@ -41,10 +46,20 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import NO_STATE, Schema
 
 if TYPE_CHECKING:
-    import networkx as nx
-    import pandas as pd
+    pass
 
-__all__ = ["joint", "most_probable", "probability", "score"]
+__all__ = [
+    "coefficients_frame",
+    "edges_frame",
+    "features_frame",
+    "interactions",
+    "joint",
+    "most_probable",
+    "probability",
+    "save",
+    "score",
+    "to_networkx",
+]
 
 
 def query(
@@ -157,39 +172,3 @@ def fit_weights(
     penalty, threads = Penalty(sd, l1), to_threads(n_jobs)
     learned, _ = learn_weights(network, data, penalty, max_iterations=most, threads=threads)
     return learned
-
-
-def to_networkx(model: Model) -> "nx.Graph | nx.DiGraph":
-    """Answer `Questions.to_networkx`."""
-    return graphs.to_networkx(model.graph())
-
-
-def edges_frame(model: Model) -> "pd.DataFrame":
-    """Answer `Questions.edges_frame`."""
-    return graphs.edges_frame(model.graph())
-
-
-def interactions(model: Model, one: Any, other: Any) -> "pd.DataFrame":
-    """Answer `Questions.interactions`."""
-    u, v = (find_variable(model.schema, given, "interactions") for given in (one, other))
-    return graphs.interactions(model.graph(), u, v)
-
-
-def features_frame(model: Model) -> "pd.DataFrame":
-    """Answer `Questions.features_frame`."""
-    network = model.graph()
-    if network.is_directed and network.has_joint:
-        network = network.to_markov_network()
-    if len(network.features) or network.has_joint:
-        return graphs.features_frame(network)
-    raise InputError(f"features_frame: {network.title} of trees has no features.")
-
-
-def coefficients_frame(model: Any) -> "pd.DataFrame":
-    """Answer `DependencyNetwork.coefficients_frame`."""
-    return graphs.coefficients_frame(model)
-
-
-def save(model: Model, path: Path | str) -> None:
-    """Answer `Questions.save`."""
-    save_own(model, path)

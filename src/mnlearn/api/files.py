@@ -33,8 +33,8 @@ def load(path: Path | str) -> Model:
     Parameters
     ----------
     path : path-like
-        `.npz` (native); `.mn`, `.dn`, `.bn` or `.ac` (Libra); `.bif`, `.xmlbif` or `.uai`. The
-        text forms may be compressed (`.gz`, `.xz`, `.bz2`).
+        `.npz` (native); `.mn`, `.dn`, `.bn` or `.ac` (Libra); `.bif`, `.uai`, or XMLBIF (`.xmlbif`,
+        `.bifxml`, `.xml`). Text forms may be compressed by gzip, xz or bzip2.
 
     Returns
     -------

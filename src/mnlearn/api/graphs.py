@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mnlearn.inference.evidence import find_variable
 from mnlearn.models.dependency_network import DependencyNetwork
-from mnlearn.models.edge_weights import Graph, edge_weights, interaction_tables
+from mnlearn.models.edge_weights import edge_weights, interaction_tables
 from mnlearn.models.interactions import joined_pairs
 from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import Literal, Schema
 
@@ -17,10 +19,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def to_networkx(network: Graph) -> "nx.Graph | nx.DiGraph":
-    """Return the graph; see `Questions.to_networkx`."""
+def to_networkx(model: Model) -> "nx.Graph | nx.DiGraph":
+    """Answer `Questions.to_networkx`."""
     import networkx as nx
 
+    network = model.graph()
     schema = network.schema
     graph = nx.DiGraph() if network.is_directed else nx.Graph()
     nodes: Any = schema.names if schema.is_named else range(len(schema))
@@ -30,10 +33,11 @@ def to_networkx(network: Graph) -> "nx.Graph | nx.DiGraph":
     return graph
 
 
-def edges_frame(network: Graph) -> "pd.DataFrame":
-    """Return the edges, strongest first; see `Questions.edges_frame`."""
+def edges_frame(model: Model) -> "pd.DataFrame":
+    """Answer `Questions.edges_frame`."""
     import pandas as pd
 
+    network = model.graph()
     labels = np.array(network.schema.names, dtype=object)
     edges = edge_weights(network)
     pairs = np.array(list(edges), np.int64).reshape(-1, 2)
@@ -61,24 +65,31 @@ def _features_by_pair(network: MarkovNetwork) -> dict[tuple[int, int], int]:
     return count
 
 
-def interactions(network: Graph, one: int, other: int) -> "pd.DataFrame":
-    """Return the table of an edge; see `Questions.interactions`."""
+def interactions(model: Model, one: Any, other: Any) -> "pd.DataFrame":
+    """Answer `Questions.interactions`."""
     import pandas as pd
 
-    tables, schema = interaction_tables(network), network.schema
-    table = tables.get((one, other))
-    if table is None and (other, one) in tables:
-        table = tables[other, one].T
+    schema: Schema = model.schema
+    u, v = (find_variable(schema, given, "interactions") for given in (one, other))
+    tables = interaction_tables(model.graph())
+    table = tables.get((u, v))
+    if table is None and (v, u) in tables:
+        table = tables[v, u].T
     if table is None:
-        table = np.zeros((schema.arity[one], schema.arity[other]))
-    rows, columns = (pd.Index(schema[v].states, name=schema.names[v]) for v in (one, other))
+        table = np.zeros((schema.arity[u], schema.arity[v]))
+    rows, columns = (pd.Index(schema[w].states, name=schema.names[w]) for w in (u, v))
     return pd.DataFrame(table, rows, columns)
 
 
-def features_frame(network: Graph) -> "pd.DataFrame":
-    """Return the features, strongest first; see `Questions.features_frame`."""
+def features_frame(model: Model) -> "pd.DataFrame":
+    """Answer `Questions.features_frame`."""
     import pandas as pd
 
+    network = model.graph()
+    if network.is_directed and network.has_joint:
+        network = network.to_markov_network()
+    if not (len(network.features) or network.has_joint):
+        raise InputError(f"features_frame: {network.title} of trees has no features.")
     schema, features = network.schema, network.features
     order = np.argsort(-np.abs(network.weight), kind="stable").tolist()
     literals = [features.literals(f) for f in order]
@@ -105,7 +116,7 @@ def describe_conjunction(schema: Schema, literals: Sequence[Literal]) -> str:
 
 
 def coefficients_frame(network: DependencyNetwork) -> "pd.DataFrame":
-    """Return the regressions; see `DependencyNetwork.coefficients_frame`."""
+    """Answer `DependencyNetwork.coefficients_frame`."""
     import pandas as pd
 
     if not network.trees.is_leaf.all():

@@ -29,7 +29,6 @@ from mnlearn.models.features import (
 from mnlearn.models.fields import NAMELESS, set_array, set_schema
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.models.model import Model
-from mnlearn.models.questions import answers
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.threads import map_ranges
@@ -99,25 +98,6 @@ class BayesianNetwork(Model):
     def n_parameters(self) -> int:
         """Number of free probabilities: in each distribution, one less than there are states."""
         return int((self._n_distributions * (self.schema.arity - 1)).sum())
-
-    def graph(self) -> "BayesianNetwork":
-        """Return this network."""
-        return self
-
-    def to_circuit(self, max_edges: int | None = None) -> Any:
-        """Return a circuit of the same distribution, which answers every query exactly.
-
-        Parameters
-        ----------
-        max_edges : int, optional
-            Edges of the circuit at most, by default 5,000,000; memory and time grow with them.
-
-        Raises
-        ------
-        InputError
-            The circuit would have more than `max_edges` edges.
-        """
-        return answers().to_circuit(self, max_edges)
 
     @cached_property
     def rank(self) -> NDArray[np.int64]:

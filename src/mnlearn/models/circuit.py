@@ -113,7 +113,7 @@ class ArithmeticCircuit(Model):
         """Return the circuit with other logarithms of its parameters."""
         return replace(self, weight=np.asarray(weight, np.float64))
 
-    def to_circuit(self) -> "ArithmeticCircuit":
+    def to_circuit(self, _max_edges: int | None = None) -> "ArithmeticCircuit":
         """Return this circuit, so that all exact models have this method."""
         return self
 

@@ -188,10 +188,6 @@ class DependencyNetwork(Model):
         """Number of leaves, without those of flat trees."""
         return int(self.trees.is_leaf.sum() - self.trees.is_flat(self.schema).sum())
 
-    def graph(self) -> "DependencyNetwork":
-        """Return this network."""
-        return self
-
     def coefficients_frame(self) -> "pd.DataFrame":
         """Return the coefficients of logistic regressions, as of `DNLR`.
 

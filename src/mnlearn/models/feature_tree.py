@@ -159,7 +159,7 @@ class FeatureTree(Model):
         """Number of leaves: the features of the Markov network."""
         return self.n_leaves
 
-    def to_circuit(self) -> ArithmeticCircuit:
+    def to_circuit(self, _max_edges: int | None = None) -> ArithmeticCircuit:
         """Return the circuit with a sum for each F-node and a product for each A-node.
 
         Its size is linear in that of the tree. Its parameters are the probabilities of the A-nodes,

@@ -124,7 +124,7 @@ class HiddenTree(Model):
         k, free = self.n_states, self.schema.arity - 1
         return (k - 1) + (len(self.order) - 1) * k * (k - 1) + int(free.sum()) * k
 
-    def to_circuit(self, max_edges: int = MAX_EDGES) -> ArithmeticCircuit:
+    def to_circuit(self, max_edges: int | None = None) -> ArithmeticCircuit:
         """Return the circuit, which sums the hidden variables out.
 
         Its parameters are `parameters_of(tree)`. It is not deterministic.
@@ -135,6 +135,7 @@ class HiddenTree(Model):
             It would have more than `max_edges` edges.
         """
         n_edges = n_circuit_edges(self)
+        max_edges = MAX_EDGES if max_edges is None else max_edges
         if n_edges > max_edges:
             raise InputError(
                 f"hidden tree: its circuit would have up to {n_edges:,} edges, more than "

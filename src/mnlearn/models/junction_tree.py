@@ -159,7 +159,7 @@ class JunctionTree(Model):
         """Number of cells of all tables."""
         return len(self.log_prob)
 
-    def to_circuit(self) -> ArithmeticCircuit:
+    def to_circuit(self, _max_edges: int | None = None) -> ArithmeticCircuit:
         """Return the circuit, linear in the number of cells of all tables.
 
         It has a product for each cell of a table, and a sum over the new variables of a clique for

@@ -182,21 +182,6 @@ class MarkovNetwork(Model):
         found: NDArray[np.float64] = answers().log_potential(self, rows)
         return found
 
-    def to_circuit(self, max_edges: int | None = None) -> Any:
-        """Return a circuit of the same distribution, which answers every query exactly.
-
-        Parameters
-        ----------
-        max_edges : int, optional
-            Edges of the circuit at most, by default 5,000,000; memory and time grow with them.
-
-        Raises
-        ------
-        InputError
-            The circuit would have more than `max_edges` edges.
-        """
-        return answers().to_circuit(self, max_edges)
-
     def potential_of(self, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return the unnormalised log-probability of each row of indicator columns.
 

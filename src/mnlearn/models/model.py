@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.models.questions import Questions
+from mnlearn.models.questions import Questions, answers
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import Schema
 
@@ -72,7 +72,7 @@ class Model(Questions):
         InputError
             The model has hidden variables or is a circuit without features.
         """
-        return self.to_markov_network()
+        return self if self.is_directed else self.to_markov_network()
 
     def __repr__(self) -> str:
         sizes = {
@@ -111,12 +111,20 @@ class Model(Questions):
         """
         raise InputError(f"{self.title} has no joint distribution.", where="model")
 
-    def to_circuit(self) -> Any:
+    def to_circuit(self, max_edges: int | None = None) -> Any:
         """Return a circuit of the same distribution, which answers every query exactly.
+
+        Parameters
+        ----------
+        max_edges : int, optional
+            Edges at most of the circuit of a network, by default 5,000,000; memory and time grow
+            with them. The circuit of a tree is linear in its size.
 
         Raises
         ------
         InputError
-            There is none, or it would be too large.
+            There is none, or it would have more than `max_edges` edges.
         """
-        raise InputError(f"{self.title} has no joint distribution.", where="model")
+        if not self.has_joint:
+            raise InputError(f"{self.title} has no joint distribution.", where="model")
+        return answers().to_circuit(self, max_edges)
