@@ -8,13 +8,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import lem_oracle
 from made_lem_nodes import MadeNode
+from mnlearn.kernels.arithmetic.bits import count_all, count_bits, count_both
 from mnlearn.kernels.lem import division, entropies, partition, search
 from mnlearn.kernels.lem.division import count_cells, divide_node
 from mnlearn.kernels.lem.node import (
     add_clause,
-    count_all,
-    count_bits,
-    count_both,
     divide_domain,
     find_copies,
     mask_of,

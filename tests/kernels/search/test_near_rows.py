@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from mnlearn.data.dataset import pack_columns
 from mnlearn.kernels.search import near_rows
-from mnlearn.learning.features.bottom_up import _pack_rows
 
 
 def packed(literals):
-    return _pack_rows(literals[np.newaxis].astype(np.uint8))[0]
+    return pack_columns(literals[np.newaxis].T)[0]
 
 
 @pytest.mark.parametrize("n_vars", [7, 70])
@@ -18,13 +18,13 @@ def test_rows_are_near_after_literals_are_dropped(seed, n_vars):
     rng = np.random.default_rng(seed)
     n_rows, k = int(rng.integers(1, 200)), int(rng.integers(1, 20))
     values = (rng.random((n_rows, n_vars)) < rng.uniform(0.1, 0.9)).astype(np.uint8)
-    rows = _pack_rows(values)
+    rows = pack_columns(values.T)
     near = near_rows.room_for_rows(*rows.shape, n_vars)
     nearest = np.empty(k, np.int64)
     # A second feature finds nothing of the first.
     for _ in range(2):
         wanted = values[rng.integers(n_rows)] ^ (rng.random(n_vars) < 0.05)
-        value = _pack_rows(wanted[np.newaxis])[0]
+        value = pack_columns(wanted[np.newaxis].T)[0]
         literals = rng.random(n_vars) < 0.9
         near_rows.begin(near, rows, packed(literals), value)
         while literals.any():
@@ -51,7 +51,7 @@ def test_far_rows_are_not_looked_at():
     values = np.zeros((1000, 40), np.uint8)
     values[10:, :20] = 1
     values[:10, 0] = np.arange(10) % 2
-    rows = _pack_rows(values)
+    rows = pack_columns(values.T)
     asked, value = packed(np.ones(40, bool)), rows[0]
     near = near_rows.room_for_rows(1000, 1, 40)
     near_rows.begin(near, rows, asked, value)

@@ -8,6 +8,7 @@ from scipy.special import expit
 
 import oracles
 from made_random import random_data
+from mnlearn.data.dataset import pack_columns
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.kernels.search import derivatives, gains, near_rows
 from mnlearn.kernels.search import generalisation as kernels
@@ -42,7 +43,7 @@ def cells_of(data, theta, literals):
     for v, x in literals:
         asked[0, v // 64] |= np.uint64(1 << (v % 64))
         value[0, v // 64] |= np.uint64(x << (v % 64))
-    rows = bottom_up._pack_rows(data.rows)
+    rows = pack_columns(data.rows.T)
     more = asked[0].copy()
     more[0] |= np.uint64(0b111)
     # All rows come near the feature of more literals, and are seen through its mask.
@@ -148,8 +149,8 @@ def test_gains_are_within_their_bounds(seed, precision):
 def test_a_pass_gains_what_it_says(initial):
     data = random_data(3, 300, 8)
     penalty, price = Penalty(1.0, 1.0), 2.0
-    rows = bottom_up._pack_rows(data.rows)
-    asked = rows.copy() if initial == "positive" else bottom_up._pack_rows(np.ones_like(data.rows))
+    rows = pack_columns(data.rows.T)
+    asked = rows.copy() if initial == "positive" else pack_columns(np.ones_like(data.rows.T))
     value, weight = rows.copy(), np.zeros(len(rows))
     table = np.zeros(2**14, np.uint64)
     kernels.remember_all(asked, value, table)
@@ -179,8 +180,8 @@ def test_a_pass_gains_what_it_says(initial):
 def whole_examples():
     """Return data, and what a pass over its examples, all values of each, begins with."""
     data = random_data(3, 300, 8)
-    rows = bottom_up._pack_rows(data.rows)
-    asked = bottom_up._pack_rows(np.ones_like(data.rows))
+    rows = pack_columns(data.rows.T)
+    asked = pack_columns(np.ones_like(data.rows.T))
     return (
         data, rows, asked, rows.copy(), np.zeros(len(rows)), np.zeros(2**14, np.uint64),
         np.zeros(data.rows.T.shape),

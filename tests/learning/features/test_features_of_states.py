@@ -10,6 +10,7 @@ from scipy.special import logit, logsumexp
 
 from made_conditionals import conditionals, loss_of
 from made_states import every_row, examples_of, schema_of
+from mnlearn.data.dataset import pack_columns
 from mnlearn.kernels.search import generalisation as kernels
 from mnlearn.kernels.search.generalisation import Examples, MaskedFeatures, Price
 from mnlearn.learning.features import bottom_up
@@ -64,8 +65,8 @@ def test_generated_features_ask_for_states(initial):
 @pytest.mark.parametrize("initial", ["full", "positive"])
 def test_a_pass_of_the_bottom_up_search_gains_what_it_says(initial):
     price, base = 0.5, np.random.default_rng(0).normal(size=SCHEMA.n_columns)
-    rows = bottom_up._pack_rows(DATA.rows)
-    asked = bottom_up._pack_rows(asked_columns(DATA, initial).astype(np.uint8))
+    rows = pack_columns(DATA.rows.T)
+    asked = pack_columns(asked_columns(DATA, initial).T)
     value, weight, table = rows.copy(), np.zeros(len(rows)), np.zeros(2**14, np.uint64)
     kernels.remember_all(asked, value, table)
     theta = literal_log_odds(MarkovNetwork(SCHEMA, ATOMS, base), DATA, 1)

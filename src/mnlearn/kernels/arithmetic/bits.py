@@ -1,9 +1,12 @@
 """Machine instructions that Numba does not expose: counts of bits, casts, prefetching of memory."""
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from mnlearn.kernels.jit import kernel
 
 
 @intrinsic
@@ -67,3 +70,30 @@ def prefetch(typingctx, array, index):
         return context.get_dummy_value()
 
     return types.void(array, types.int64), codegen
+
+
+@kernel
+def count_bits(words):
+    """Return the number of bits that are set."""
+    total = np.uint64(0)
+    for w in range(len(words)):
+        total += popcount(words[w])
+    return np.int64(total)
+
+
+@kernel
+def count_both(one, other):
+    """Return the number of bits set in both."""
+    total = np.uint64(0)
+    for w in range(len(one)):
+        total += popcount(one[w] & other[w])
+    return np.int64(total)
+
+
+@kernel
+def count_all(one, other, third):
+    """Return the number of bits set in all three."""
+    total = np.uint64(0)
+    for w in range(len(one)):
+        total += popcount(one[w] & other[w] & third[w])
+    return np.int64(total)

@@ -11,8 +11,8 @@ often subsets of the variables are all 1. Others, and examples with weights, are
 
 import numpy as np
 
+from mnlearn.kernels.arithmetic.bits import count_bits, count_both
 from mnlearn.kernels.jit import kernel
-from mnlearn.kernels.lem.node import count_bits, count_both
 
 NO_SUBSET = -1
 

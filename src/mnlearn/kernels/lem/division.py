@@ -2,16 +2,10 @@
 
 import numpy as np
 
+from mnlearn.kernels.arithmetic.bits import count_bits
 from mnlearn.kernels.jit import copy_into, kernel
 from mnlearn.kernels.lem.entropies import spanning_forest
-from mnlearn.kernels.lem.node import (
-    Node,
-    count_bits,
-    find_copies,
-    new_side,
-    pack_columns,
-    select_examples,
-)
+from mnlearn.kernels.lem.node import Node, find_copies, new_side, pack_columns, select_examples
 from mnlearn.kernels.lem.partition import (
     count_pairs,
     is_small,

@@ -8,8 +8,8 @@ information.
 
 import numpy as np
 
+from mnlearn.kernels.arithmetic.bits import count_all, count_bits
 from mnlearn.kernels.jit import kernel
-from mnlearn.kernels.lem.node import count_all, count_bits
 from mnlearn.kernels.spanning_tree import fill_spanning_tree
 
 

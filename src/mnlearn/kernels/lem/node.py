@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mnlearn.kernels.arithmetic.bits import lowest_bit, popcount
+from mnlearn.kernels.arithmetic.bits import lowest_bit
 from mnlearn.kernels.jit import copy_into, kernel
 
 # What a side with too few examples counts as in the score.
@@ -152,33 +152,6 @@ def mask_of(columns, slot, j, s, last_word, mask):
     for c in range(slot[j] - j, slot[j + 1] - j - 1):
         for w in range(len(mask)):
             mask[w] &= ~columns[c, w]
-
-
-@kernel
-def count_bits(words):
-    """Return the number of bits that are set."""
-    total = np.uint64(0)
-    for w in range(len(words)):
-        total += popcount(words[w])
-    return np.int64(total)
-
-
-@kernel
-def count_both(one, other):
-    """Return the number of bits set in both."""
-    total = np.uint64(0)
-    for w in range(len(one)):
-        total += popcount(one[w] & other[w])
-    return np.int64(total)
-
-
-@kernel
-def count_all(one, other, third):
-    """Return the number of bits set in all three."""
-    total = np.uint64(0)
-    for w in range(len(one)):
-        total += popcount(one[w] & other[w] & third[w])
-    return np.int64(total)
 
 
 @kernel

@@ -7,15 +7,9 @@ can hold.
 
 import numpy as np
 
+from mnlearn.kernels.arithmetic.bits import count_bits
 from mnlearn.kernels.jit import copy_into, kernel
-from mnlearn.kernels.lem.node import (
-    INADMISSIBLE,
-    ONE_BLOCK,
-    add_clause,
-    count_bits,
-    divide_domain,
-    mask_of,
-)
+from mnlearn.kernels.lem.node import INADMISSIBLE, ONE_BLOCK, add_clause, divide_domain, mask_of
 from mnlearn.kernels.lem.partition import (
     cost_of,
     is_small,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.arithmetic.bits import lowest_bit, popcount
+from mnlearn.kernels.arithmetic.bits import count_bits, lowest_bit
 from mnlearn.kernels.arithmetic.logistic32 import exp_nonpositive, log1p_unit
 from mnlearn.kernels.arithmetic.sums import add_where, sum_listed, sum_where
 from mnlearn.kernels.jit import fused_kernel, kernel, sum_kernel
@@ -129,10 +129,7 @@ def count_touched(data, features, own, feature, count, total):
     for c in range(len(own)):
         _intersect_others(data, features, feature[c], own[c], 0, n_words, mask)
         mask[n_words - 1] &= data.last_word
-        touched = np.uint64(0)
-        for t in range(n_words):
-            touched += popcount(mask[t])
-        count[c] = np.int64(touched)
+        count[c] = count_bits(mask)
         total[c] = sum_where(weight, mask, (0,), n_words)
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.arithmetic.bits import lowest_bit, popcount
+from mnlearn.kernels.arithmetic.bits import count_bits, lowest_bit
 from mnlearn.kernels.jit import kernel
 
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -127,10 +127,7 @@ def count_touched(features, wanted, first, last, out):
         for k in range(begin, end):
             if wanted[k]:
                 _others_hold(features, begin, end, k, none, one, rest)
-                total = np.uint64(0)
-                for word in rest:
-                    total += popcount(word)
-                out[k] = np.int64(total)
+                out[k] = count_bits(rest)
 
 
 @kernel

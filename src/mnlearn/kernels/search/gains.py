@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.arithmetic.bits import lowest_bit, popcount
+from mnlearn.kernels.arithmetic.bits import count_bits, lowest_bit
 from mnlearn.kernels.arithmetic.logistic import exp_nonpositive, log1p_unit
 from mnlearn.kernels.jit import kernel, sum_kernel
 from mnlearn.kernels.search.derivatives import count_violated
@@ -240,7 +240,7 @@ def pseudo_likelihood_gains(rows, masks, chosen, prices, first, last, weight, ga
     """
     longest = 0
     for j in range(first, last):
-        longest = max(longest, np.int64(_length(masks[chosen[j]])))
+        longest = max(longest, count_bits(masks[chosen[j]]))
     room = longest * len(rows.weight)
     odds, amount = np.empty(room), np.empty(room)
     scratch = np.empty((2, rows.columns.shape[1]), np.uint64)
@@ -303,15 +303,6 @@ def list_conjunction_cells(rows, mask, scratch, odds, amount):
                     word &= word - np.uint64(1)
             left &= left - np.uint64(1)
     return n, held
-
-
-@kernel
-def _length(mask):
-    """Return the number of variables of a conjunction."""
-    total = np.uint64(0)
-    for k in range(len(mask)):
-        total += popcount(mask[k])
-    return total
 
 
 @kernel

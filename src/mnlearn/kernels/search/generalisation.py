@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.arithmetic.bits import lowest_bit, popcount
+from mnlearn.kernels.arithmetic.bits import count_bits, lowest_bit
 from mnlearn.kernels.arithmetic.logistic import log_sigmoid, sigmoid
 from mnlearn.kernels.arithmetic.splitmix import mix
 from mnlearn.kernels.arithmetic.ties import EQUAL_AT_WEIGHTS, first_greatest
@@ -161,16 +161,16 @@ def _generalise(examples, features, f, price, table, room):
     if weight[f] != 0.0:
         score = before = _take_out(examples, asked, value, weight[f], price, room)
     else:
-        score = -price.literal * _length(asked)
+        score = -price.literal * count_bits(asked)
     if not features.final[f]:
         begin_sums(room.sums, asked)
-    if weight[f] == 0.0 and _length(asked) > 1:
+    if weight[f] == 0.0 and count_bits(asked) > 1:
         weight[f], score = _try_as_it_is(examples, asked, value, price, score, room)
     n_replaced = 0
     while True:
         if score <= 0.0:
             weight[f] = 0.0
-            score = -price.literal * _length(asked)
+            score = -price.literal * count_bits(asked)
         if features.final[f]:
             break
         n_near = find_nearest(near, examples.rows, asked, value, len(room.nearest), room.nearest)
@@ -198,7 +198,7 @@ def _take_out(examples, asked, value, w, price, room):
         near, near.until[1], examples.weight, examples.theta, asked, value, room.odds, room.amount
     )
     gain = weight_gain(room.odds, room.amount, n, held, l1, precision, w)
-    return -price.literal * _length(asked) + gain
+    return -price.literal * count_bits(asked) + gain
 
 
 @kernel
@@ -238,7 +238,7 @@ def _bound_candidates(examples, asked, value, n_near, price, table, room):
         for t in range(len(asked)):
             dropped[t] = near.violated[nearest[j], t]
             candidate[t] = asked[t] & ~dropped[t]
-        length = _length(candidate)
+        length = count_bits(candidate)
         keys[j] = _key(candidate, value)
         known = table[_slot(keys[j], table)] != 0
         for other in range(j):
@@ -338,15 +338,6 @@ def _shift_state(theta, p, first, end, i, state, w):
     for v in range(first, end):
         theta[v, i] = -np.log(max(p[v, i], 1e-300))
         p[v, i] = sigmoid(theta[v, i])
-
-
-@kernel
-def _length(asked):
-    """Return how many literals a feature has."""
-    total = np.uint64(0)
-    for word in asked:
-        total += popcount(word)
-    return np.int64(total)
 
 
 @kernel

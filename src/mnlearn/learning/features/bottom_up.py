@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import Dataset
+from mnlearn.data.dataset import Dataset, pack_columns
 from mnlearn.kernels.search.generalisation import (
     Examples,
     MaskedFeatures,
@@ -110,9 +110,9 @@ def _start(
     data: Dataset, initial: str
 ) -> tuple[NDArray[np.uint64], MaskedFeatures, NDArray[np.uint64]]:
     """Return packed rows, the features that examples become, and the table of features seen."""
-    rows = _pack_rows(data.rows)
+    rows = pack_columns(data.rows.T)
     value = rows.copy()
-    asked = _pack_rows(asked_columns(data, initial).astype(np.uint8))
+    asked = pack_columns(asked_columns(data, initial).astype(np.uint8).T)
     # A replacement loses a literal or more, so that there are no more features than literals.
     table = np.zeros(_table_size(int(np.bitwise_count(asked).sum()) + len(asked)), np.uint64)
     new = remember_all(asked, value, table)
@@ -160,14 +160,6 @@ def _network_features(
 def _table_size(n: int) -> int:
     """Return the size of a hash table for `n` keys."""
     return 1 << int(2 * n + 1).bit_length()
-
-
-def _pack_rows(rows: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """Return rows as bits, uint64 of shape (n_rows, n_words); bit v % 64 of word v // 64 is v."""
-    n_words = -(-rows.shape[1] // 64)
-    padded = np.zeros((len(rows), 64 * n_words), np.uint8)
-    padded[:, : rows.shape[1]] = rows
-    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
 
 def _unpack_features(

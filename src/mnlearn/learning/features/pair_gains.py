@@ -1,12 +1,11 @@
 """The conjunctions of two features of a model: candidates for its next feature, and their gains."""
 
 from collections.abc import Iterable
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import Dataset
+from mnlearn.data.dataset import Dataset, pack_columns
 from mnlearn.inference.marginals import MAX_ENUMERATED
 from mnlearn.kernels.search import gains as kernels
 from mnlearn.kernels.search.gains import GainPrices, PackedRows, find_rows
@@ -141,47 +140,50 @@ def mask_features(masks: Masks, n_columns: int) -> FeatureSet:
 Vector = NDArray[np.float64]
 
 
-class Gains(Protocol):
+class Gains:
     """A network that grows, and what each candidate would gain with all other weights fixed.
 
     weight : float64, (n_features,), in the order of the features of the candidates.
     least : nats; smaller gains cannot be told from 0.
+    prices : what weights cost; a gain of at most `prices.needed` is not of interest.
     """
 
-    weight: Vector
-    least: float
+    def __init__(
+        self, data: Dataset, penalty: Penalty, min_gain: float, least: float, threads: int
+    ) -> None:
+        self.data, self.penalty, self.threads, self.least = data, penalty, threads, least
+        self.prices = GainPrices(penalty.l1, penalty.precision, max(min_gain, least))
+        self.weight = np.empty(0)
 
     def refit(self, pool: PairCandidates, start: Vector) -> None:
         """Learn all weights, from those given."""
+        raise NotImplementedError
 
     def score(self, pool: PairCandidates, chosen: NDArray[np.int64]) -> tuple[Vector, Vector]:
         """Return the best weights of candidates and their gains, in nats.
 
         A weight is 0 where the gain is an upper bound, which then is not above what is of interest.
         """
+        raise NotImplementedError
 
     def refresh(self, pool: PairCandidates) -> None:
-        """Renew what is random in the gains."""
+        """Renew what is random in the gains: nothing where they are exact."""
 
     def state(self) -> dict[str, NDArray]:
         """Return what the rest of a search depends on, as arrays."""
+        return {"weight": self.weight}
 
     def restore(self, pool: PairCandidates, state: dict[str, NDArray]) -> None:
         """Go back to a state; the features are those of the pool already."""
+        raise NotImplementedError
 
 
-class PseudoLikelihoodGains:
-    """Gains in pseudo-likelihood.
-
-    min_gain : nats; a candidate of a smaller gain is not of interest.
-    """
+class PseudoLikelihoodGains(Gains):
+    """Gains in pseudo-likelihood."""
 
     def __init__(self, data: Dataset, penalty: Penalty, min_gain: float, threads: int = 1) -> None:
-        self.data, self.penalty, self.threads = data, penalty, threads
-        self.least = _resolution(data)
-        self.prices = GainPrices(penalty.l1, penalty.precision, max(min_gain, self.least))
-        self.stopping = _stopping(min_gain, data)
-        self.weight = np.empty(0)
+        super().__init__(data, penalty, min_gain, _resolution(data), threads)
+        self._stopping = _stopping(min_gain, data)
         self._theta = np.empty((0, 0))
 
     def refit(self, pool: PairCandidates, start: Vector) -> None:
@@ -190,7 +192,7 @@ class PseudoLikelihoodGains:
         likelihood = arrange_packed(features, self.data, self.threads)
         first = np.empty(len(place))
         first[place] = start
-        fit = fit_weights(likelihood, self.penalty, start=first, stopping=self.stopping)
+        fit = fit_weights(likelihood, self.penalty, start=first, stopping=self._stopping)
         self._use(pool, fit.weight[place])
 
     def _use(self, pool: PairCandidates, weight: Vector) -> None:
@@ -212,23 +214,13 @@ class PseudoLikelihoodGains:
         map_ranges(fill, len(chosen), self.threads)
         return weight, gain
 
-    def refresh(self, pool: PairCandidates) -> None:
-        """Do nothing: these gains are exact."""
-
-    def state(self) -> dict[str, NDArray]:
-        """Return the weights."""
-        return {"weight": self.weight}
-
     def restore(self, pool: PairCandidates, state: dict[str, NDArray]) -> None:
         """See `Gains.restore`."""
         self._use(pool, state["weight"])
 
 
-class LikelihoodGains:
-    """Gains in likelihood, with expectations over all states.
-
-    min_gain : as in `PseudoLikelihoodGains`.
-    """
+class LikelihoodGains(Gains):
+    """Gains in likelihood, with expectations over all states."""
 
     def __init__(self, data: Dataset, penalty: Penalty, min_gain: float, threads: int = 1) -> None:
         if np.log2(data.schema.arity).sum() > MAX_ENUMERATED:
@@ -236,11 +228,8 @@ class LikelihoodGains:
                 f"expectations exact: {data.n_vars} variables are too many to enumerate "
                 f"(at most {MAX_ENUMERATED}); use expectations=gibbs."
             )
-        self.data, self.penalty, self.threads = data, penalty, threads
-        self.least = _resolution(data)
-        self.prices = GainPrices(penalty.l1, penalty.precision, max(min_gain, self.least))
-        self.stopping = _stopping(min_gain, data)
-        self.weight = np.empty(0)
+        super().__init__(data, penalty, min_gain, _resolution(data), threads)
+        self._stopping = _stopping(min_gain, data)
         arity = data.schema.arity
         stride = np.cumprod(np.append(1, arity))
         self._n_states = int(stride[-1])
@@ -252,7 +241,7 @@ class LikelihoodGains:
     def refit(self, pool: PairCandidates, start: Vector) -> None:
         """Learn all weights by likelihood, from those given."""
         likelihood = self._likelihood(pool)
-        fit = fit_weights(likelihood, self.penalty, start=start, stopping=self.stopping)
+        fit = fit_weights(likelihood, self.penalty, start=start, stopping=self._stopping)
         self._use(likelihood, fit.weight)
 
     def _likelihood(self, pool: PairCandidates) -> StateLikelihood:
@@ -271,13 +260,6 @@ class LikelihoodGains:
         expected = weigh(self._bits, one, other, self._share, self.threads)
         share = pool.held[chosen] / self.data.n_examples
         return likelihood_gains(share, expected, self.data.n_examples, self.prices, self.threads)
-
-    def refresh(self, pool: PairCandidates) -> None:
-        """Do nothing: these gains are exact."""
-
-    def state(self) -> dict[str, NDArray]:
-        """Return the weights."""
-        return {"weight": self.weight}
 
     def restore(self, pool: PairCandidates, state: dict[str, NDArray]) -> None:
         """See `Gains.restore`."""
@@ -303,13 +285,6 @@ def mask_network(features: Masks, weight: Vector, schema: Schema) -> MarkovNetwo
     ordered = np.empty(len(weight))
     ordered[place] = weight
     return MarkovNetwork(schema, canonical, ordered)
-
-
-def pack_columns(rows: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """Return rows as packed columns, uint64 of shape (n_columns, n_words)."""
-    padded = np.zeros((rows.shape[1], -(-len(rows) // 64) * 64), np.uint8)
-    padded[:, : len(rows)] = rows.T
-    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
 
 def _resolution(data: Dataset) -> float:

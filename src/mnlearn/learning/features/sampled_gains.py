@@ -5,14 +5,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import Dataset
+from mnlearn.data.dataset import Dataset, pack_columns
 from mnlearn.inference.sampling import advance_chains
-from mnlearn.kernels.search.gains import GainPrices
 from mnlearn.learning.features.pair_gains import (
+    Gains,
     PairCandidates,
     likelihood_gains,
     mask_network,
-    pack_columns,
     rows_of,
 )
 from mnlearn.learning.weights.descent import Penalty, Stopping
@@ -35,14 +34,13 @@ _LEAST_WORTH = 0.5
 _REUSED_WORTH = 0.8
 
 
-class SampledGains:
+class SampledGains(Gains):
     """Gains in likelihood, with expectations over the states of Gibbs chains.
 
     The states are reweighted when the weights change (Geyer & Thompson 1992). When reweighted
     states are worth too little, the chains go on for a few sweeps; they are never started again
     (Younes 1989; Tieleman 2008). At first they are exact samples of independent variables.
 
-    min_gain : as in `PseudoLikelihoodGains`.
     n_chains, n_sweeps : number of chains, and of the sweeps that each makes at a time.
     """
 
@@ -56,10 +54,8 @@ class SampledGains:
         seed: int,
         threads: int = 1,
     ) -> None:
-        self.data, self.penalty, self.threads = data, penalty, threads
-        # The gain of a candidate that is worth nothing is off by half of this, on average.
-        self.least = data.n_examples / n_chains
-        self.prices = GainPrices(penalty.l1, penalty.precision, max(min_gain, self.least))
+        # The gain of a candidate that is worth nothing is off by half of `least`, on average.
+        super().__init__(data, penalty, min_gain, data.n_examples / n_chains, threads)
         self.n_sweeps, self.seed = n_sweeps, seed
         share = (data.frequency * data.n_examples + 0.5) / (data.n_examples + 1.0)
         self.weight = np.log(share) - np.log1p(-share)

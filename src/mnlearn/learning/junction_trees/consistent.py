@@ -10,6 +10,7 @@ from math import ceil, comb, log
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.data.dataset import pack_columns
 from mnlearn.kernels.arithmetic.ties import EQUAL, first_greatest
 from mnlearn.kernels.junction_trees import consistent as kernels
 from mnlearn.kernels.junction_trees import entropies as entropy_kernels
@@ -80,7 +81,7 @@ def _fill_by_columns(
     parts: list[NDArray[np.float64]],
 ) -> None:
     """Fill in the entropies of the sets of each size from packed columns of all examples."""
-    columns = _pack(examples.values[:, examples.data.row_of])
+    columns = pack_columns(examples.values[:, examples.data.row_of].T)
     n_examples = len(examples.data.row_of)
     counts = np.empty(start[-1], np.int32)
     counts[0] = n_examples
@@ -89,14 +90,6 @@ def _fill_by_columns(
     for m in range(1, len(parts)):
         entropy_kernels.count_subsets(columns, m, counts[start[m] : start[m + 1]])
         entropy_kernels.subset_entropies(m, len(columns), counts, start, binom, c_log_c, parts[m])
-
-
-def _pack(values: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """Return a bit for each example, one row for each variable."""
-    n, n_examples = values.shape
-    padded = np.zeros((n, -(-n_examples // 64) * 64), np.uint8)
-    padded[:, :n_examples] = values
-    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
 
 # If no tree is consistent at a threshold, those from the least one on are tried that are each the
