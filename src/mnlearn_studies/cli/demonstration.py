@@ -28,13 +28,7 @@ def run_demo(verbose: bool = False) -> int:
 
 
 def describe_demo() -> list[str]:
-    """Return three sentences: what was learned, how good it is, and where to look.
-
-    Raises
-    ------
-    InputError
-        A record of the demonstration is missing or malformed.
-    """
+    """Return three sentences: what was learned, how good it is, and where to look."""
     plan = plan_of(_NAME, [])
     truth = build_true_network(_DATASET, configuration()["seed"])
     edges = set(truth.edges())

@@ -20,23 +20,7 @@ _SEEDS_OF_FOLD_0 = {"msnbc": 20101}
 
 
 def draw_sample(name: str, splits: dict[str, Dataset], seed: int) -> dict[str, Dataset]:
-    """Return the splits of a sample.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    splits : dict of str to Dataset
-        Those of its base.
-    seed : int
-        Of all randomness.
-
-    Raises
-    ------
-    InputError
-        There are fewer training examples than are asked for, or they carry weights.
-
-    """
+    """Return the splits of a sample by its name, and the splits of its base."""
     found = parse_drawn(name)
     if found is None:
         raise InputError(f"dataset {name}: expected a name such as msnbc-n1000-f2.")

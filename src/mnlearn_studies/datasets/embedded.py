@@ -29,18 +29,7 @@ _N_DRAWN = {"train": 3000, "valid": 500, "test": 1000}
 def load_embedded(name: str, seed: int) -> tuple[Dataset, Dataset, Dataset]:
     """Return training, validation and test data of an embedded dataset.
 
-    Parameters
-    ----------
-    name : str
-        One of `EMBEDDED`.
-    seed : int
-        Decides the split of `digits`, and both the network and the samples of the others.
-
-    Raises
-    ------
-    InputError
-        There is no embedded dataset of this name.
-
+    seed : decides the split of `digits`, and both the network and the samples of the others.
     """
     _check_name(name)
     if name == "digits":
@@ -54,14 +43,7 @@ def load_embedded(name: str, seed: int) -> tuple[Dataset, Dataset, Dataset]:
 
 
 def build_true_network(name: str, seed: int) -> MarkovNetwork:
-    """Return the network that `load_embedded(name, seed)` samples from.
-
-    Raises
-    ------
-    InputError
-        There is no embedded dataset of this name, or no network is known behind it.
-
-    """
+    """Return the network that `load_embedded(name, seed)` samples from."""
     _check_name(name)
     if name not in _NETWORKS:
         raise InputError(

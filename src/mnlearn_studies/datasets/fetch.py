@@ -27,14 +27,8 @@ class _StoppedError(Exception):
 class FetchResult:
     """What became of one dataset.
 
-    Attributes
-    ----------
-    name : str
-        Name of the dataset.
-    n_fetched : int
-        Number of files that had to be got; those already in place do not count.
-    reason : str or None
-        One sentence why the dataset is incomplete; None if all its files are verified.
+    n_fetched : number of files that had to be got; those already in place do not count. reason :
+    one sentence why the dataset is incomplete; None if all its files are verified.
     """
 
     name: str
@@ -62,26 +56,12 @@ def fetch_file(
     """Put a verified file at `destination`; return whether it had to be got.
 
     A verified file stays as it is, an altered one is replaced. Several processes may ask for the
-    same file: one gets it, the others wait.
+    same file: one gets it, the others wait. If it cannot be had, what was there is unchanged.
 
-    Parameters
-    ----------
-    file : RemoteFile
-        The file.
-    destination : Path
-        Its path here.
-    mirror : str, optional
-        Folder or http(s) or file URL that replaces the origin, or several with the system's path
-        separator between them; the environment variable MNLEARN_DATA_MIRROR if not given.
-    progress : callable, optional
-        Called with numbers of bytes that sum to the length of the file. It is called with 0
-        while another process has the file. What it raises ends the fetching.
-
-    Raises
-    ------
-    InputError
-        The file cannot be had, is not the published one, or cannot be written. What was at
-        `destination` is then unchanged.
+    mirror : folder or http(s) or file URL that replaces the origin, or several with the system's
+    path separator between them; the environment variable MNLEARN_DATA_MIRROR if not given. progress
+    : called with numbers of bytes that sum to the length of the file, with 0 while another process
+    has the file. What it raises ends the fetching.
     """
     if file.state(destination) == "verified":
         progress(file.n_bytes)
@@ -135,30 +115,10 @@ def fetch_many(
 
     A dataset that cannot be had does not stop the others. Progress is logged, see
     `mnlearn.runtime.progress`. An interruption ends all downloads, and leaves the files that are
-    complete.
+    complete. If a name is not in the registry, nothing is fetched.
 
-    Parameters
-    ----------
-    names : iterable of str
-        The datasets.
-    folder : Path
-        The data folder.
-    mirror : str, optional
-        As in `fetch_file`.
-    jobs : int
-        Number of datasets that are fetched at a time.
-    registry : mapping, optional
-        The datasets that exist; those of `load_datasets()` that have files if not given.
-
-    Returns
-    -------
-    dict of str to FetchResult
-        What became of each dataset, in the order of `names`.
-
-    Raises
-    ------
-    InputError
-        A name is not in the registry; nothing is fetched then.
+    mirror : as in `fetch_file`. registry : the datasets that exist; those of `load_datasets()` that
+    have files if not given.
     """
     if registry is None:
         registry = {name: entry for name, entry in load_datasets().items() if entry.files}

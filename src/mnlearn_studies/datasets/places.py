@@ -31,19 +31,7 @@ def choose_mirror(mirror: str | None) -> str | None:
 def get_content(file: RemoteFile, mirror: str | None, report: Progress) -> bytes:
     """Return the verified content of a file from the mirror, if there is one, or the origin.
 
-    Parameters
-    ----------
-    file : RemoteFile
-        The file.
-    mirror : str or None
-        Folder or http(s) or file URL, or several with the system's path separator between them.
-    report : callable
-        Called with numbers of bytes that sum to the length of the file.
-
-    Raises
-    ------
-    InputError
-        The file cannot be had or is not the published one; the sentence names the place.
+    report : called with numbers of bytes that sum to the length of the file.
     """
     left = file.n_bytes
 

@@ -30,13 +30,7 @@ EXPANDED_KEY = "max_expanded"
 
 
 def check_dataset(name: str, local: Mapping[str, Any]) -> None:
-    """Refuse the name of a dataset that does not exist; a sample exists if its base does.
-
-    Raises
-    ------
-    InputError
-        There is no such dataset, or it is not public.
-    """
+    """Refuse the name of a dataset that does not exist; a sample exists if its base does."""
     datasets, base = load_datasets(), base_of(name)
     if base in local:
         return
@@ -52,13 +46,7 @@ def check_dataset(name: str, local: Mapping[str, Any]) -> None:
 
 
 def check_own_names(local: Mapping[str, Any]) -> None:
-    """Refuse a person's own dataset that has the name of another one that can be had.
-
-    Raises
-    ------
-    InputError
-        The sentence names the entry of config.yaml.
-    """
+    """Refuse a person's own dataset that has the name of another one that can be had."""
     datasets = load_datasets()
     for name in local:
         if name in datasets and datasets[name].recipe != UNAVAILABLE:
@@ -98,26 +86,9 @@ def prepare_dataset(
 ) -> dict[str, Dataset]:
     """Return the splits of a dataset, which is fetched to a folder, drawn, built or split.
 
-    Parameters
-    ----------
-    name : str
-        A name of `list_datasets`, or of a sample of one of these (`BASE-nSIZE-fFOLD`).
-    folder : Path
-        The data folder.
-    seed : int
-        Seed of what is drawn or split at random.
-    local : mapping, optional
-        How a person's own dataset is given (see `config.schema.yaml`), of a sample its base;
-        empty for others.
-    mirror : str, optional
-        Folder or URL that has the benchmark data, as in `fetch_many`.
-
-    Raises
-    ------
-    InputError
-        The dataset cannot be had. Of one that is fetched, the reason is also left in a file for
-        `list_unavailable`.
-
+    seed : of what is drawn or split at random. local : how a person's own dataset is given (see
+    `config.schema.yaml`), of a sample its base; empty for others. Of a dataset that cannot be
+    fetched, the reason is left in a file for `list_unavailable`.
     """
     base = base_of(name)
     splits = _load_base(base, folder, seed, local, mirror)
@@ -175,18 +146,8 @@ def fetch_dataset(name: str, folder: Path, mirror: str | None = None) -> dict[st
 def record_outcomes(results: Mapping[str, Any], folder: Path) -> None:
     """Write down which datasets could not be had; delete the notes of those that were.
 
-    Parameters
-    ----------
-    results : mapping of str to FetchResult
-        What became of each dataset.
-    folder : Path
-        The data folder, in which the notes are.
-
-    Raises
-    ------
-    InputError
-        Some could not be had; the sentence names them.
-
+    results : a `FetchResult` by dataset. folder : the data folder, in which the notes are. Datasets
+    that could not be had are refused at the end, by name.
     """
     for name, result in results.items():
         note = folder / name / _UNAVAILABLE

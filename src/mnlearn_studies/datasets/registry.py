@@ -36,18 +36,8 @@ State = Literal["verified", "absent", "altered"]
 class RemoteFile:
     """A public file.
 
-    Attributes
-    ----------
-    content : str
-        What it is, for messages: "train data of nltcs".
-    path : str
-        Its place below a data folder or a mirror.
-    url : str
-        Its address.
-    n_bytes : int
-        Its length.
-    blob_id : str
-        git's object id of its content, 40 hexadecimal digits.
+    content : what it is, for messages: "train data of nltcs". path : its place below a data folder
+    or a mirror. blob_id : git's object id of its content, 40 hexadecimal digits.
     """
 
     content: str
@@ -89,27 +79,12 @@ class RemoteFile:
 class Entry:
     """One dataset of the registry.
 
-    Attributes
-    ----------
-    name, label : str
-        The name in file names, configuration and results; and as the papers print it.
-    n_vars : int
-        Number of variables.
-    rows : tuple of int
-        Number of examples of each split; empty if it is not public.
-    density : float
-        Share of ones over all three splits, to three places; 0 if it is not stated.
-    blob_ids : tuple of str
-        git's object id of each split as text without a header.
-    recipe : str
-        `FETCHED`, `EMBEDDED`, `UNAVAILABLE`, or how it is built, see `built.RECIPES`.
-    origin : str
-        The address with `{split}` in the place of the split; or the source of the files that it is
-        built from. Datasets of one source have the same examples in the same order.
-    domain, citation : str
-        What the examples and variables are; who published the data, and where.
-    files : tuple of RemoteFile
-        What is fetched.
+    label : as the papers print it. rows : number of examples of each split; empty if it is not
+    public. density : share of ones over all splits, to three places; 0 if it is not stated.
+    blob_ids : git's object id of each split as text without a header. recipe : `FETCHED`,
+    `EMBEDDED`, `UNAVAILABLE`, or how it is built, see `built.RECIPES`. origin : the address with
+    `{split}` in the place of the split, or the source of the files that it is built from; datasets
+    of one source have the same examples in the same order. files : what is fetched.
     """
 
     name: str
@@ -166,12 +141,6 @@ def registry_path() -> Path:
     """Return the registry of the checkout one is in, else of the one mnlearn was installed from.
 
     A package without a checkout brings its own.
-
-    Raises
-    ------
-    InputError
-        Neither the current folder, nor one above it, nor the package's checkout holds
-        `workflow/datasets.tsv`, and the package does not bring it.
     """
     here = Path.cwd()
     for folder in (here, *here.parents, Path(__file__).resolve().parents[3], PACKAGED):
@@ -184,13 +153,7 @@ def registry_path() -> Path:
 
 
 def load_datasets(path: Path | None = None) -> dict[str, Entry]:
-    """Read the registry at a path (`registry_path()` if not given), by name, in file order.
-
-    Raises
-    ------
-    InputError
-        A file is missing or malformed; the sentence names the line.
-    """
+    """Read the registry at a path (`registry_path()` if not given), by name, in file order."""
     path = registry_path() if path is None else path
     sources: dict[str, list[RemoteFile]] | None = None
     datasets: dict[str, Entry] = {}
@@ -278,13 +241,7 @@ def _count(row: Mapping[str, str], column: str, where: str) -> int:
 
 
 def find_dataset(datasets: Mapping[str, Entry], name: str) -> Entry:
-    """Return the dataset called `name`.
-
-    Raises
-    ------
-    InputError
-        There is none; the sentence suggests the nearest name and lists all.
-    """
+    """Return the dataset called `name`, or refuse it with the nearest name and all others."""
     if name in datasets:
         return datasets[name]
     by_lower = {text.lower(): e.name for e in datasets.values() for text in (e.label, e.name)}

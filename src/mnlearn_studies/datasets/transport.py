@@ -40,24 +40,10 @@ class _PassingError(Exception):
 def download(url: str, n_bytes: int, report: Progress) -> bytes:
     """Return the content of `url`, tried again when the server is busy or the body breaks off.
 
-    Parameters
-    ----------
-    url : str
-        An http or https address.
-    n_bytes : int
-        Length of the file in bytes. A body that is much longer is cut, and left to verification.
-    report : callable
-        Called with the number of bytes of each part that arrives. What it raises ends the
-        download.
-
-    Raises
-    ------
-    UnreachableError
-        There is no connection.
-    InputError
-        The server refuses, the body keeps breaking off, or all takes too long.
-    MissingError
-        The server has no such file.
+    n_bytes : length of the file; a body that is much longer is cut, and left to verification.
+    report : called with the number of bytes of each part that arrives; what it raises ends the
+    download. It raises `MissingError` if the server has no such file, `UnreachableError` without a
+    connection.
     """
     deadline = time.monotonic() + TOTAL_SECONDS
     with requests.Session() as session:

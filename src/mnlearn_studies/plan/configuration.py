@@ -46,16 +46,8 @@ def plan_of(
 ) -> Plan:
     """Return what running a study on some datasets, all if none is named, would make.
 
-    Parameters
-    ----------
-    name : str
-        The study.
-    datasets : list of str
-        The datasets that are asked for.
-    left_out : mapping of str to str, optional
-        Datasets that cannot be had; those of the last attempt if not given.
-    **changed
-        Keys of config.yaml that have another value in this run.
+    left_out : datasets that cannot be had; those of the last attempt if not given. changed : keys
+    of config.yaml that have another value in this run.
     """
     config = {**configuration(), **changed}
     left_out = list_unavailable(data_folder()) if left_out is None else left_out

@@ -45,13 +45,7 @@ def costs_path() -> Path:
 
 
 def load_laws(path: Path | None = None) -> dict[tuple[str, str], Cost]:
-    """Read the costs of a dataset of a million cells by learner and quantity.
-
-    Raises
-    ------
-    InputError
-        The file is missing or malformed; the sentence names the line.
-    """
+    """Read the costs of a dataset of a million cells by learner and quantity."""
     laws = {}
     for where, row in read_table(path or costs_path(), COLUMNS):
         try:

@@ -19,13 +19,8 @@ def dataset_rows(
 ) -> list[dict[str, Any]]:
     """Return one record per known dataset: its sizes, and the state of its files.
 
-    Parameters
-    ----------
-    folder : Path
-        The data folder.
-    local : mapping, optional
-        A person's own datasets, as the configuration gives them. Their sizes are None until a study
-        has prepared them.
+    folder : the data folder. local : a person's own datasets, as the configuration gives them.
+    Their sizes are None until a study has prepared them.
     """
     local = local or {}
     rows = []

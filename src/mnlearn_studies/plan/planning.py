@@ -28,29 +28,13 @@ AGAIN = "0" * DIGITS
 class Plan:
     """Which records of some studies a run makes.
 
-    Parameters
-    ----------
-    studies : Mapping
-        The studies that are run, and those whose models they query, by name.
-    running : list of str
-        The studies that are run. Of the others only the models are made that these query.
-    results : Path
-        The folder of the results.
-    seed : int
-        Of all randomness.
-    local : Mapping
-        How a person's own datasets are given, by name.
-    datasets : list of str
-        The datasets that are asked for; all of each study if empty.
-    left_out : Mapping
-        The reason by dataset that cannot be had. The records of these and of their samples are
-        used as they are.
-    recorded : bool
-        Whether all records are used as they are and none is made.
-    mirror : str
-        Where benchmark data are fetched from; empty for their source.
-    n_parts : int
-        Most jobs that share out the learning of a cell.
+    studies : those that are run, and those whose models they query, by name. running : those that
+    are run; of the others only the models are made that these query. results : the folder of the
+    results. local : how a person's own datasets are given, by name. datasets : those that are asked
+    for; all of each study if empty. left_out : the reason by dataset that cannot be had; the
+    records of these and of their samples are used as they are. recorded : whether all records are
+    used as they are and none is made. mirror : where public data are fetched from; empty for their
+    source. n_parts : most jobs that share out the learning of a cell.
     """
 
     def __init__(

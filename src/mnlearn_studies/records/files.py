@@ -63,13 +63,7 @@ def score_record(score: Score) -> dict[str, float]:
 
 
 def read_record(path: Path, *keys: str) -> dict[str, Any]:
-    """Return a record, a JSON object that has some keys.
-
-    Raises
-    ------
-    InputError
-        The file holds something else, or lacks a key.
-    """
+    """Return a record, a JSON object that has some keys."""
     record = read_json(path)
     if not isinstance(record, dict):
         raise InputError(f"{path}: expected a record, a JSON object.")

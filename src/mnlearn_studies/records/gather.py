@@ -19,14 +19,8 @@ COLUMNS = ("study", "dataset", "method", "variant", "quantity", "value", "stderr
 def gather(study: Study, records: Mapping[str, Sequence[Path]]) -> pd.DataFrame:
     """Return the numbers of all records of a study, tidy: one row per number; see COLUMNS.
 
-    Means over folds stand at the end, see `study.samples`.
-
-    Parameters
-    ----------
-    study : Study
-        The study.
-    records : mapping of str to sequence of Path
-        The files of its records by kind. What the rows of a kind are is said in `records.kinds`.
+    Means over folds stand at the end, see `study.samples`. records : the files of its records by
+    kind. What the rows of a kind are is said in `records.kinds`.
     """
     rows: list[Row] = []
     for name, kind in KINDS.items():
@@ -38,13 +32,7 @@ def gather(study: Study, records: Mapping[str, Sequence[Path]]) -> pd.DataFrame:
 
 
 def read_scores(path: Path) -> pd.DataFrame:
-    """Return the table that was written to a CSV file, with the empty variant as empty text.
-
-    Raises
-    ------
-    InputError
-        The file is missing or holds something else.
-    """
+    """Return the table that was written to a CSV file, with the empty variant as empty text."""
     missing = {"value": [""], "stderr": [""]}
     frame = read_frame(path, COLUMNS, keep_default_na=False, na_values=missing)
     try:

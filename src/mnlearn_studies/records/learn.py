@@ -61,11 +61,6 @@ def learn_part(job: Job) -> None:
 
     All parts and `learn_cell` share the checkpoint folder, in which a killed part resumes. The
     names of the record are the method, the round, k and n of part k/n; see `learning.rounds`.
-
-    Raises
-    ------
-    InputError
-        The learner has no such round, or not so many parts.
     """
     _, round_name, number, of = job.record.names
     part = Part(int(number), int(of))

@@ -17,14 +17,9 @@ _DIGEST = re.compile(r"@[0-9a-f]+")
 def make_record(kind: Kind, job: Job) -> None:
     """Make a record, then remove the files of the same record that another recipe made.
 
-    A record that is there under its current name stays as it is, with its other files: git does
-    not keep the scores by example of a cell, and where they are missing they are made beside it.
-
-    Raises
-    ------
-    InputError
-        A file that the record is made from is missing, malformed, or damaged. Or a record that
-        stays as it is speaks of another model of the same cell.
+    A record that is there under its current name stays as it is, with its other files: git does not
+    keep the scores by example of a cell, and where they are missing they are made beside it. If a
+    record that stays speaks of another model of the same cell, nothing is made.
     """
     job = dataclasses.replace(job, models=kind.digests(job))
     for path in job.given.get(BESIDE, ()):

@@ -31,14 +31,9 @@ class PartDone:
 
 
 def read_parts(paths: Sequence[Path], identity: Mapping[str, Any]) -> list[PartDone]:
-    """Read the files of the parts that were done for a cell.
+    """Read the files of the parts that were done for a cell; refuse those of another one.
 
     identity : of the cell, with its recipe.
-
-    Raises
-    ------
-    InputError
-        A file is damaged or of another cell, recipe or code; or a round is not complete.
     """
     parts = [_read(path, identity) for path in paths]
     for name in dict.fromkeys(part.round_name for part in parts):

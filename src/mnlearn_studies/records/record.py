@@ -16,14 +16,8 @@ Recipe = dict[str, Any]
 class Record:
     """One record of a study.
 
-    Attributes
-    ----------
-    kind : str
-        The name of its kind, see `records.kinds`.
-    study, dataset : str
-        The study, empty for splits of a dataset, which all studies share; and the dataset.
-    names : tuple of str
-        The methods that it is about.
+    kind : the name of its kind, see `records.kinds`. study : empty for splits of a dataset, which
+    all studies share. names : the methods that it is about.
     """
 
     kind: str
@@ -50,25 +44,11 @@ class Record:
 class Job:
     """What a process needs to make one record; `mnlearn step record` is given it as JSON.
 
-    Attributes
-    ----------
-    record : Record
-        The record.
-    recipe : mapping
-        What the record depends on.
-    seed : int
-        Seed of the run.
-    inputs : mapping
-        Files that are read, by name: a path, or a list of paths.
-    outputs : mapping of str to Path
-        Files that are written, by name; the first is the record.
-    given : mapping
-        What changes no number: where data come from, the folder of checkpoints.
-    threads : int
-        Threads to use; the result does not depend on their number.
-    models : mapping of str to str
-        The digest of the chosen model of each method that the record is about; `make_record` reads
-        it from the inputs.
+    inputs : files that are read, by name: a path, or a list of paths. outputs : files that are
+    written, by name; the first is the record. given : what changes no number: where data come from,
+    the folder of checkpoints. threads : the result does not depend on their number. models : the
+    digest of the chosen model of each method that the record is about; `make_record` reads it from
+    the inputs.
     """
 
     record: Record
@@ -135,10 +115,7 @@ class Job:
     def from_json(cls, text: str, threads: int) -> "Job":
         """Return the job that `to_json` wrote.
 
-        Raises
-        ------
-        ValueError, LookupError, TypeError
-            The text is something else.
+        It raises ValueError, LookupError or TypeError for something else.
         """
         content = json.loads(text)
         kind, study, dataset, names = content["record"]

@@ -15,17 +15,7 @@ from mnlearn_studies.study.folders import own_file
 def check_datasets(names: Iterable[str], local: Mapping[str, Any]) -> None:
     """Refuse a dataset that does not exist, or a person's own one without its files.
 
-    Parameters
-    ----------
-    names : iterable of str
-        The datasets.
-    local : mapping
-        How a person's own datasets are given, by name.
-
-    Raises
-    ------
-    InputError
-        The sentence names the dataset, or the entry of config.yaml and the file.
+    local : how a person's own datasets are given, by name.
     """
     for name in names:
         check_dataset(name, local)
@@ -39,13 +29,7 @@ def check_datasets(names: Iterable[str], local: Mapping[str, Any]) -> None:
 
 
 def check_grids(study: Study) -> None:
-    """Refuse a study whose grids have parameters or values that the learners do not have.
-
-    Raises
-    ------
-    InputError
-        The sentence names the study, the method and the parameter.
-    """
+    """Refuse a study whose grids have parameters or values that the learners do not have."""
     for method in study.methods:
         learner = load_learner(study.learner(method))
         for dataset in study.datasets:

@@ -25,11 +25,6 @@ def unlock(force: bool = False) -> None:
     """Remove the lock that a killed run has left, unless another run is alive.
 
     force : also if the run was on another machine, where this cannot be seen.
-
-    Raises
-    ------
-    InputError
-        Another run is alive in this folder, or may be on another machine.
     """
     locks = run_folder() / ".snakemake" / "locks"
     if not locks.is_dir() or not any(locks.iterdir()):

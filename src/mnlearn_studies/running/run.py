@@ -45,27 +45,10 @@ def run_study(
 ) -> int:
     """Fetch what is needed, run the study and write its report; return an exit status.
 
-    Parameters
-    ----------
-    name : str
-        The study.
-    datasets : list of str
-        The datasets to run it on, which are fetched in any case; if none is named, those of
-        config.yaml or of the study, which are fetched where they are needed. See `Study.expand`.
-    cores, profile : str or None
-        See `_snakemake_settings`.
-    mirror, parts : str or None, int or None
-        Folder or URL that has the benchmark data, and jobs that share out the learning of one cell;
-        those of config.yaml if not given.
-    report, again, recorded, verbose : bool
-        Write report.html; make current records again; use all records as they are; show all output.
-
-    Raises
-    ------
-    InputError
-        There is no such study or dataset; another run is under way; a dataset that is asked for
-        cannot be had, which is said after all that can be done without it; only records are to be
-        used, and there is none; records are to be used and to be made again.
+    datasets : those to run it on, which are fetched in any case; if none is named, those of
+    config.yaml or of the study, which are fetched where they are needed. cores, profile : see
+    `_snakemake_settings`. mirror, parts : those of config.yaml if not given. A dataset that is
+    asked for and cannot be had is refused after all that can be done without it.
     """
     study, settings = find_study(name), _snakemake_settings(cores, profile)
     datasets = expand_datasets(study, datasets)
@@ -121,19 +104,8 @@ def expand_datasets(study: Study, names: list[str]) -> list[str]:
 def _snakemake_settings(cores: str | None, profile: str | None) -> list[str]:
     """Return the options that say where and how many jobs run.
 
-    Parameters
-    ----------
-    cores : str or None
-        Processors to use, a number or "all". If not given, all, or what the profile says.
-    profile : str or None
-        A profile of Snakemake: "local", "slurm", or a folder.
-
-    Raises
-    ------
-    InputError
-        There is no such profile.
-    ModuleNotFoundError
-        Snakemake, or what the profile needs of it, is not installed.
+    cores : a number or "all"; if not given, all, or what the profile says. profile : "local",
+    "slurm", or a folder.
     """
     # It runs as a program of its own, which would tell it too late.
     importlib.import_module("snakemake")
@@ -198,13 +170,7 @@ def _check_recorded(name: str) -> None:
 def _fetch_missing(
     study: Study, datasets: list[str], mirror: str | None, again: bool
 ) -> dict[str, str]:
-    """Fetch what is not here; return the datasets that cannot be had, with the reason.
-
-    Raises
-    ------
-    InputError
-        No dataset can be had, or the disk is full.
-    """
+    """Fetch what is not here; return the datasets that cannot be had, with the reason."""
     folder, config = data_folder(), configuration()
     datasets_ = load_datasets().items()
     known = {name for name, entry in datasets_ if entry.files} - set(config["local"])

@@ -31,16 +31,8 @@ FAILURES = "MNLEARN_FAILURES"
 class Watcher:
     """Shows how many of the wanted records are there, and what jobs that failed have said.
 
-    Parameters
-    ----------
-    name : str
-        What is run, before the bar.
-    wanted : sequence of Path
-        The records that the run makes.
-    failures : Path
-        The file to which jobs that fail add a line.
-    quiet : bool
-        Whether no bar is shown.
+    name : what is run, before the bar. failures : the file to which jobs that fail add a line.
+    quiet : whether no bar is shown.
     """
 
     def __init__(self, name: str, wanted: Sequence[Path], failures: Path, quiet: bool) -> None:
@@ -98,23 +90,9 @@ def run_snakemake(
     waits for it. A second interrupt is passed on. A request to terminate goes to this process only,
     so it is passed on to Snakemake and its jobs.
 
-    Parameters
-    ----------
-    command : list of str
-        The command.
-    folder : Path
-        Where it is run.
-    name : str
-        What is run, before the bar.
-    log : Path
-        File for the whole output.
-    wanted : sequence of Path
-        The records that the run makes; the bar counts them.
-    verbose : bool
-        Whether the whole output is shown, in place of the log. If not, and the run fails, its cause
-        is shown.
-    append : bool
-        Whether the output is appended to what the log has.
+    name : what is run, before the bar. log : file for the whole output, to which `append` adds.
+    wanted : the records that the run makes; the bar counts them. verbose : whether the whole output
+    is shown, in place of the log. If not, and the run fails, its cause is shown.
     """
     # The rules call `mnlearn`, which must be found also where the environment is not activated.
     scripts = sysconfig.get_path("scripts", f"{os.name}_user")

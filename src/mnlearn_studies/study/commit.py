@@ -7,18 +7,7 @@ from mnlearn.runtime.files import read_json
 
 
 def read_commit(results: Path) -> str:
-    """Return the commit that `make record` has noted; empty if records are of several commits.
-
-    Parameters
-    ----------
-    results : Path
-        The folder of the results.
-
-    Raises
-    ------
-    InputError
-        `record.json` names no commit.
-    """
+    """Return the commit that `make record` has noted; empty if records are of several commits."""
     path = results / "record.json"
     if not path.exists():
         return ""

@@ -134,14 +134,7 @@ def _exception(exceptions: Mapping[str, Any], dataset: str, usual: Any) -> Any:
 
 
 def load_study(path: Path | str) -> Study:
-    """Read a study and check it.
-
-    Raises
-    ------
-    InputError
-        The file is missing, not YAML, or does not fit `content.Content`; a method has an unknown
-        learner or network; or a table, figure or claim names no method.
-    """
+    """Read a study and check it."""
     path = Path(path)
     content = read_yaml(path)
     if not isinstance(content, dict):
@@ -208,13 +201,7 @@ def load_studies(names: Iterable[str], *workflows: Path) -> dict[str, Study]:
 
 
 def study_path(name: str, *workflows: Path) -> Path:
-    """Return the file of the study `name` in the first workflow folder that has it.
-
-    Raises
-    ------
-    InputError
-        No folder has it; the sentence lists all studies.
-    """
+    """Return the file of the study `name` in the first workflow folder that has it."""
     found = (path for folder in workflows for path in sorted(folder.glob("studies/*.yaml")))
     known: dict[str, Path] = {}
     for path in found:

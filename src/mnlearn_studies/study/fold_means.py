@@ -8,13 +8,6 @@ from mnlearn_studies.study.samples import list_means
 def mean_over_folds(scores: pd.DataFrame) -> pd.DataFrame:
     """Return the means over the folds of each size, with their standard errors.
 
-    Parameters
-    ----------
-    scores : pandas.DataFrame
-        As `study.gather.gather` returns them.
-
-    Notes
-    -----
     The standard error is the sample standard deviation over folds divided by the square root of
     their number; it is missing for a single fold. A number that only some folds have has no mean.
     """

@@ -12,13 +12,7 @@ from mnlearn.runtime.files import read_text
 
 
 def read_frame(path: Path, columns: Iterable[str], **options: Any) -> pd.DataFrame:
-    """Return the table in a CSV file; the options are those of pandas.
-
-    Raises
-    ------
-    InputError
-        The file is missing, is not CSV or lacks a column.
-    """
+    """Return the table in a CSV file, which has to have some columns; options : of pandas."""
     try:
         frame = pd.read_csv(io.StringIO(read_text(path)), **options)
     except ValueError as error:

@@ -39,19 +39,7 @@ _OF_QUERIES = (
 def check_methods(name: str, content: Mapping[str, Any]) -> None:
     """Refuse a study that names a method it does not have, in a list, table, figure or claim.
 
-    Parameters
-    ----------
-    name : str
-        The study.
-    content : mapping
-        Its content, which fits the schema.
-
-    Raises
-    ------
-    InputError
-        The sentence names the table, the column and the most similar method. Or a figure of a
-        structure does not say which dataset and method it is of.
-
+    Or in which a figure of a structure does not say of which dataset and method it is.
     """
     for method, entry in content["methods"].items():
         find_metric(entry.get("criterion", "pll"), f"study {name}, method {method}, criterion")
@@ -134,15 +122,7 @@ def named_methods(entry: Options) -> set[str]:
 
 
 def named_datasets(entry: Options, datasets: Collection[str]) -> list[str]:
-    """Return the datasets that a table, figure or claim is about.
-
-    Parameters
-    ----------
-    entry : mapping
-        It may list `datasets`, or name one as `dataset`.
-    datasets : collection of str
-        Those of the study, which it is about if it names none.
-    """
+    """Return the datasets that a table, figure or claim names, or else all."""
     one = [entry["dataset"]] if "dataset" in entry else datasets
     return list(entry.get("datasets", one))
 
@@ -162,26 +142,9 @@ def check_sources(
     Details of learners are known only from scores. So a quantity is refused if its method has
     scores, no method has the quantity, and no step of a study could make it.
 
-    Parameters
-    ----------
-    study : str
-        The study.
-    content : mapping
-        Its content.
-    kind : {"tables", "figures"}
-        The list that the entry is in.
-    entry : mapping
-        The table or figure.
-    scores, published : pandas.DataFrame
-        The study's own scores, and the published numbers.
-    is_recorded : callable
-        Whether a quantity may come from records of a kind that are still to be made.
-
-    Raises
-    ------
-    InputError
-        The sentence names the table, the column and the most similar quantity.
-
+    kind, entry : "tables" or "figures", and an entry of this list. scores, published : the study's
+    own scores, and the published numbers. is_recorded : whether a quantity may come from records of
+    a kind that are still to be made.
     """
     found, scored = set(scores["quantity"]), set(scores["method"])
     traced = [str(trace.get("name")) for trace in entry.get("traces", [])]

@@ -28,14 +28,8 @@ def published_path() -> Path:
 def load_published(path: Path | str | None = None) -> pd.DataFrame:
     """Read the published numbers (`published_path()` if no path is given), in file order.
 
-    Returns the columns study, table, dataset, method, quantity and note as text, value as
-    float, printed as the text of the value in the paper, decimals as its number of decimals.
-
-    Raises
-    ------
-    InputError
-        The file is missing or malformed; the sentence names the line.
-
+    Returns the columns study, table, dataset, method, quantity and note as text, value as float,
+    printed as the text of the value in the paper, decimals as its number of decimals.
     """
     path = Path(path) if path is not None else published_path()
     rows = [_parse(cells, where) for where, cells in read_table(path, COLUMNS)]

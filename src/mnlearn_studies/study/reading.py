@@ -45,12 +45,7 @@ _LISTED = {
 class Limit:
     """What a value has to be beyond its type, as the annotation `Annotated[type, Limit(…)]`.
 
-    Attributes
-    ----------
-    words : str
-        What is expected, for messages.
-    fits : callable
-        Whether a value that is of the type is also within the limit.
+    words : what is expected, for messages. fits : whether a value of the type is within the limit.
     """
 
     words: str
@@ -81,22 +76,9 @@ ONCE = Limit("a list of names, each once", lambda names: all(names.count(n) == 1
 def read(cls: type[Part], given: Mapping[str, Any], where: str) -> Part:
     """Return a part of a study as the dataclass that describes it.
 
-    Parameters
-    ----------
-    cls : type
-        The dataclass. Its method `check(where)`, if it has one, refuses values that do not fit
-        together. If it says `leaves_others = True`, keys that it does not have are left out
-        instead of refused; classes that derive from it refuse them.
-    given : mapping
-        The part.
-    where : str
-        The place of the part, for messages.
-
-    Raises
-    ------
-    InputError
-        A key is unknown or missing, or a value is not what its field expects; the sentence names
-        the place and what was expected.
+    A method `check(where)` of the class refuses values that do not fit together. If the class says
+    `leaves_others = True`, keys that it does not have are left out instead of refused; classes that
+    derive from it refuse them. where : the place of the part, for messages.
     """
     forms = _forms(cast(Any, cls))
     for key in given:

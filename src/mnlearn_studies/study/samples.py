@@ -25,17 +25,10 @@ def list_means(names: Iterable[str]) -> list[str]:
 
 
 def expand_names(names: Iterable[str], known: Sequence[str], *, keep_means: bool) -> list[str]:
-    """Return the datasets that short names stand for.
+    """Return the datasets that short names stand for: that of a dataset for all its samples.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Names of datasets. That of a dataset with samples stands for all of them.
-    known : sequence of str
-        The datasets of the study, with the samples.
-    keep_means : bool
-        Whether BASE-nSIZE stays, as the name of the means over folds. Otherwise it stands for the
-        folds.
+    known : the datasets of the study, with the samples. keep_means : whether BASE-nSIZE stays, as
+    the name of the means over folds. Otherwise it stands for the folds.
     """
     found: list[str] = []
     for name in names:

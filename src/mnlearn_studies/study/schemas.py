@@ -14,19 +14,9 @@ _LONGEST_MESSAGE = 300
 
 
 def load_checked(path: Path, schema_path: Path, defaults: Mapping[str, Any] | None = None) -> Any:
-    """Return the value in a YAML file.
+    """Return the value in a YAML file, which has to fit a schema.
 
-    Parameters
-    ----------
-    path, schema_path : Path
-        The file, and the schema that its value has to fit.
-    defaults : mapping, optional
-        Values of keys that the file may leave out.
-
-    Raises
-    ------
-    InputError
-        The file is missing or not YAML, or does not fit the schema; the sentence names the place.
+    defaults : values of keys that the file may leave out.
     """
     content, schema = read_yaml(path), read_yaml(schema_path)
     if defaults is not None and isinstance(content, dict):
