@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.inference.tables.buckets import MAX_CELLS
-from mnlearn.inference.tables.clique_tree import CliqueTree, Rows, Values
+from mnlearn.inference.tables.clique_tree import LEAST, CliqueTree, Rows, Values
 from mnlearn.inference.tables.factors import Factors
 from mnlearn.kernels.tables.blocks import LOG_SUM, MAX, SUM
 from mnlearn.kernels.tables.decoding import choose_states
@@ -97,7 +97,7 @@ def joint(
         state, _ = computed(tree, values, SUM)
         table = tree.table(state)
         if state.log:
-            table = np.exp(table - max(table.max(), -1e300))
+            table = np.exp(table - max(table.max(), LEAST))
         with np.errstate(invalid="ignore"):
             index = tuple(int(values[v]) if known[v] else slice(None) for v in query)
             out_row[index] = table / table.sum()

@@ -25,6 +25,7 @@ Dechter, "Bucket elimination: a unifying framework for reasoning", Artificial In
 (1999). Darwiche, "Modeling and reasoning with Bayesian networks" (2009), Chapters 6 to 8.
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -47,16 +48,16 @@ from mnlearn.inference.tables.buckets import (
 )
 from mnlearn.inference.tables.factors import Factors
 from mnlearn.kernels.tables.blocks import LOG_SUM, SUM, block_axes
-from mnlearn.kernels.tables.messages import State, send_down, send_up
-from mnlearn.kernels.tables.rows import Entry, answer_rows, begin_down, enter_row, log_sum
+from mnlearn.kernels.tables.messages import State
+from mnlearn.kernels.tables.rows import Entry, answer_rows
 from mnlearn.kernels.tables.structure import Buckets
 from mnlearn.runtime.threads import map_ranges
 
 # A kernel is called for about so many products, some tenths of a second, so that a person can
 # interrupt it between two calls.
 _PRODUCTS = 1 << 26
-# Buckets, and blocks of the message of a single one, -1 for all.
-Step = tuple[int, int, int, int]
+# In place of the logarithm of 0, where differences are taken.
+LEAST = -1e300
 Rows = NDArray[np.uint8]
 Values = NDArray[np.float64]
 
@@ -136,24 +137,22 @@ class CliqueTree:
         return np.cumsum([0, *self.factors.arity], dtype=np.int64)
 
     @cached_property
-    def _steps(self) -> list[Step]:
-        """The calls of kernels for one pass."""
+    def _steps(self) -> NDArray[np.int64]:
+        """The calls of kernels for one pass: buckets, and blocks of a single one, -1 for all."""
         products, steps, first = products_of(self.buckets).tolist(), [], 0
         whole = 0
         for b, own in enumerate(products):
-            if whole + own > _PRODUCTS and b > first:
-                steps.append((first, b, 0, -1))
+            if whole + own > _PRODUCTS:
+                steps += [(first, b, 0, -1)] if first < b else []
                 first, whole = b, 0
+            whole += own
             if own > _PRODUCTS:
                 n_blocks = int(self.buckets.size[b]) // block_axes(self.buckets, b)[1]
-                step = max(1, n_blocks * _PRODUCTS // own)
-                ends = [*range(step, n_blocks, step), n_blocks]
-                steps += [(b, b + 1, c, d) for c, d in zip([0, *ends], ends, strict=False)]
-                first = b + 1
-            else:
-                whole += own
+                ends = list(range(0, n_blocks, max(1, n_blocks * _PRODUCTS // own)))
+                steps += [(b, b + 1, c, d) for c, d in itertools.pairwise([*ends, n_blocks])]
+                first, whole = b + 1, 0
         last = len(products)
-        return [*steps, (first, last, 0, -1)] if first < last else steps
+        return np.array([*steps, (first, last, 0, -1)] if first < last else steps)
 
     def new_state(self, mode: int | NDArray[np.int64] = SUM, down: bool = False) -> State:
         """Return room for messages.
@@ -216,46 +215,49 @@ class CliqueTree:
             state, row = self.new_state(down=with_marginals), first
             while row < last:
                 end = min(row + max(1, _PRODUCTS // size), last)
-                done = 0
-                if size <= _PRODUCTS:
-                    done = answer_rows(
-                        self.buckets, state, self.entry, rows, with_marginals, row, end,
-                        log_value, weight,
-                    )  # fmt: skip
-                row += done
+                row += self._take(state, rows, row, end, log_value, weight)
                 if row < end:
-                    answer_one(row, None if size <= _PRODUCTS else state)
+                    of_logs = self.new_state(LOG_SUM, with_marginals)
+                    self._take(of_logs, rows, row, row + 1, log_value, weight)
+                    if with_marginals:
+                        weight[row] = self._exponentials(weight[row])
                     row += 1
-
-        def answer_one(row: int, state: State | None) -> None:
-            found = None if state is None else self.run(state, rows[row], with_marginals)
-            if found is None:
-                state = self.new_state(LOG_SUM, with_marginals)
-                found = self.run(state, rows[row], with_marginals)
-            assert state is not None
-            assert found is not None
-            log_value[row], own = found, state.marginal
-            if with_marginals and state.log:
-                most = np.maximum.reduceat(own, self.first_state[:-1])
-                own = np.exp(own - np.repeat(np.maximum(most, -1e300), self.factors.arity))
-            weight[row] = own[: weight.shape[1]]
 
         map_ranges(answer, len(rows), threads)
         return log_value, weight
 
-    def run(self, state: State, values: Rows, down: bool = False) -> float | None:
-        """Compute the messages of one row; None where linear space is too small for it."""
-        buckets, entry = self.buckets, self.entry
-        constant = enter_row(buckets, state, entry, values)
-        for step in self._steps:
-            if not send_up(buckets, state, *step, entry.of_bucket):
-                return None
-        if down:
-            begin_down(buckets, state)
-            for step in reversed(self._steps):
-                if not send_down(buckets, state, *step):
-                    return None
-        return float(log_sum(buckets, state, constant))
+    def _take(
+        self, state: State, rows: Rows, first: int, last: int, log_value: Values, weight: Values
+    ) -> int:
+        """Answer some rows; return how many, up to one that linear space is too small for."""
+        steps, n_up = self._steps, len(self._steps)
+        if len(state.down):
+            steps = np.concatenate([steps, steps[::-1]])
+        small = n_up == 1 and int(self.cost.operations) * len(steps) < _PRODUCTS
+        parts = [(0, len(steps))] if small else [(k, k + 1) for k in range(len(steps))]
+        done = 0
+        for row in [first] if small else range(first, last):
+            for part in parts:
+                end = last if small else row + 1
+                n = answer_rows(
+                    self.buckets, state, self.entry, rows, steps, n_up, *part, row, end,
+                    log_value, weight,
+                )  # fmt: skip
+                if n < end - row:
+                    return done + n
+            done += end - row
+        return done
+
+    def _exponentials(self, logarithms: Values) -> Values:
+        """Return weights of states from their logarithms, the greatest of each variable 1."""
+        most = np.maximum.reduceat(logarithms, self.first_state[:-1])
+        return np.exp(logarithms - np.repeat(np.maximum(most, LEAST), self.factors.arity))
+
+    def run(self, state: State, values: Rows) -> float | None:
+        """Compute the messages up of one row; None where linear space is too small for it."""
+        found = np.empty(1)
+        done = self._take(state, values[None], 0, 1, found, np.empty((1, 0)))
+        return float(found[0]) if done else None
 
     def table(self, state: State) -> Values:
         """Return the table of the last bucket, over the variables that are kept, not normalised."""

@@ -6,6 +6,7 @@ from mnlearn.kernels.arithmetic.splitmix import advance, uniform
 from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.tables.blocks import MAX
 from mnlearn.kernels.tables.messages import FREE
+from mnlearn.kernels.tables.rows import NO_STATE
 
 
 @kernel
@@ -58,7 +59,7 @@ def choose_states(buckets, state, first, last, seed, values):
     A bucket of the mode MAX takes the best state, another one draws its state. Variables that are
     kept or fixed have their states already.
     """
-    score = np.empty(max(1, buckets.arity.max()))
+    score = np.empty(NO_STATE)
     for row in range(first, last):
         stream = advance(seed + np.uint64(row) * np.uint64(0xD1342543DE82EF95))
         for b in range(len(buckets.parent) - 2, -1, -1):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.jit import copy_into, kernel
 from mnlearn.kernels.tables.blocks import (
     MAX,
     NUMBER,
@@ -199,7 +199,7 @@ def _share(buckets, b, state, x, work, base, kind, offset, length):
     mode = state.mode[b]
     for i in range(first, last):
         row, k = i - first, i - buckets.input_start[b]
-        work[row + 1, :length] = work[row, :length]
+        copy_into(work[row + 1], work[row, :length])
         if not state.is_unit[buckets.source[i]]:
             _times_input(buckets, state, i, x, base[k], kind[k], offset[k], length, work[row + 1])
     if buckets.variable[b] >= 0:
@@ -255,7 +255,7 @@ def send_down(buckets, state, first, last, first_block, last_block):
             at = state.message_at[b] - state.message_at[0] + c * length
             low, high = _range(state, buckets, b)
             for x in range(low, high):
-                work[0, :length] = state.down[at : at + length]
+                copy_into(work[0], state.down[at : at + length])
                 factors = buckets.first_message[b]
                 if _product(buckets, b, state, factors, x, base, kind, offset, length, work[0]):
                     _share(buckets, b, state, x, work, base, kind, offset, length)

@@ -57,6 +57,13 @@ def _fill(near, v, weight, members):
 
 
 @kernel
+def _add(near, v, out, row):
+    """Set the bits of row `v` of `near` in a row of `out`."""
+    for w in range(near.shape[1]):
+        out[row, w] |= near[v, w]
+
+
+@kernel
 def _eliminate_one(near, v, members, changed):
     """Join the neighbours of a variable; mark in `changed` whose fill may be another one.
 
@@ -66,11 +73,11 @@ def _eliminate_one(near, v, members, changed):
     changed[:] = 0
     for i in range(n):
         u = members[i]
-        near[u] |= near[v]
+        _add(near, v, near, u)
         _set(near, u, u, False)
         _set(near, u, v, False)
-        changed[0] |= near[u]
-    changed[0] |= near[v]
+        _add(near, u, changed, 0)
+    _add(near, v, changed, 0)
     return n
 
 

@@ -87,22 +87,50 @@ def begin_down(buckets, state):
 
 
 @kernel
-def answer_rows(buckets, state, entry, values, with_marginals, first, last, log_value, marginal):
-    """Answer rows first:last of evidence; return how many, up to one linear space is too small for.
+def _take_step(buckets, state, entry, step, is_up):
+    """Send the messages of a step; return False where linear space is too small for it."""
+    first, last, first_block, last_block = step[0], step[1], step[2], step[3]
+    if is_up:
+        return send_up(buckets, state, first, last, first_block, last_block, entry.of_bucket)
+    return send_down(buckets, state, first, last, first_block, last_block)
 
+
+@kernel
+def answer_rows(
+    buckets,
+    state,
+    entry,
+    values,
+    steps,
+    n_up,
+    first_step,
+    last_step,
+    first,
+    last,
+    log_value,
+    marginal,
+):
+    """Take steps first_step:last_step of the answers to rows first:last of evidence.
+
+    Return how many rows are answered, up to one that linear space is too small for. Steps one by
+    one are for a single row.
+
+    steps : int64, (n_steps, 4), ranges of buckets and of blocks; see `send_up`. The first `n_up` go
+        up, the others, of later buckets first, go down.
     log_value : float64, (n_rows,), written: the logarithm of the sum over the other variables.
-    marginal : (n_rows, n_states), written where it is asked for, not normalised.
-    """
-    n = len(buckets.parent)
+    marginal : (n_rows, n_states), written in the last step down, not normalised.
+    """  # fmt: skip
     for row in range(first, last):
-        constant = enter_row(buckets, state, entry, values[row])
-        if not send_up(buckets, state, 0, n, 0, -1, entry.of_bucket):
-            return row - first
-        log_value[row] = log_sum(buckets, state, constant)
-        if with_marginals:
-            begin_down(buckets, state)
-            if not send_down(buckets, state, 0, n, 0, -1):
+        if first_step == 0:
+            log_value[row] = enter_row(buckets, state, entry, values[row])
+        for k in range(first_step, last_step):
+            if k == n_up:
+                begin_down(buckets, state)
+            if not _take_step(buckets, state, entry, steps[k], k < n_up):
                 return row - first
+            if k == n_up - 1:
+                log_value[row] = log_sum(buckets, state, log_value[row])
+        if last_step == len(steps) and n_up < last_step:
             for k in range(len(state.marginal)):
                 marginal[row, k] = state.marginal[k]
     return last - first

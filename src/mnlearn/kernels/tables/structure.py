@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.jit import copy_into, kernel
 from mnlearn.kernels.tables.order import members_of
 
 LAST = -1
@@ -94,7 +94,7 @@ def place_inputs(home, parent, input_start, first_message, source):
     for f in range(len(home)):
         if home[f] >= 0:
             input_start[home[f] + 1] += 1
-    first_message[:] = input_start[1:]
+    copy_into(first_message, input_start[1:])
     for b in range(n - 1):
         input_start[parent[b] + 1] += 1
     for b in range(n):
