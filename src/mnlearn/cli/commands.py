@@ -4,7 +4,10 @@ import contextlib
 import importlib
 import os
 import re
+import signal
 import sys
+import threading
+from collections.abc import Iterator
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -85,6 +88,14 @@ class Commands(click.Group):
             path = error.ctx.command_path if error.ctx else "mnlearn"
             _tell(f"mnlearn: {text}; see {path} --help.")
             ctx.exit(2)
+        except MemoryError:
+            _tell("mnlearn: there is not enough memory for this; nothing was written.")
+            ctx.exit(1)
+        except KeyboardInterrupt as error:
+            # Who asked for the end says so; click would print the word Aborted.
+            by = error.args[0] if error.args else signal.SIGINT
+            _tell(f"mnlearn: {'interrupted' if by == signal.SIGINT else 'terminated'}.")
+            ctx.exit(128 + by)
         except BrokenPipeError:
             # The reader of our output has gone.
             _discard_stdout()
@@ -95,6 +106,20 @@ class Commands(click.Group):
             _discard_stdout()
             _tell(f"mnlearn: {cannot_write(error.filename or 'output', error)}")
             ctx.exit(1)
+
+
+@contextlib.contextmanager
+def _terminated_in_a_sentence() -> Iterator[None]:
+    """Raise an exception on SIGTERM, so that no file is left half written."""
+
+    def terminate(number: int, _: object) -> None:
+        raise KeyboardInterrupt(signal.Signals(number))
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _further_commands() -> dict[str, EntryPoint]:
@@ -142,3 +167,6 @@ def main(ctx: click.Context) -> None:
     `.npz`, and `.gz`, `.xz` or `.bz2` of the text forms.
     """
     ctx.with_resource(show_progress())
+    is_main = threading.current_thread() is threading.main_thread()
+    if ctx.invoked_subcommand in _MODULES and is_main:
+        ctx.with_resource(_terminated_in_a_sentence())

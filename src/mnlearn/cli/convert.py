@@ -12,6 +12,7 @@ from mnlearn.cli.options import (
     FILE,
     READING_NAMES,
     json_option,
+    memory_option,
     missing_option,
     reading_options,
     refuse_given,
@@ -138,13 +139,17 @@ def _kind(path: Path, limit: "ExpansionLimit") -> str | None:
     "--log-partition",
     "method",
     type=click.Choice([*PARTITION_METHODS, _BOUNDS]),
-    help="Also print log Z in nats by this method: exact by a circuit, the Bethe estimate, a lower "
-    "bound, an upper bound, annealed importance sampling, or both bounds.",
+    help="Also print log Z in nats by this method: exact, the Bethe estimate, a lower bound, "
+    " an upper bound, annealed importance sampling, or both bounds.",
 )
+@memory_option
 @seed_option
 @json_option
 def info(model_path: Path, method: str | None, seed: int, as_json: bool) -> None:
-    """Say what a model is: kind, variables, features by length, edges, size."""
+    """Say what a model is, and how a query of all its variables is answered.
+
+    That is the way, whether it is exact, and what tables take: cells of 8 bytes, and operations.
+    """
     from mnlearn.data.tables import some_of
     from mnlearn.models.io.formats import describe, load_model
     from mnlearn.variables.schema import BINARY
@@ -159,6 +164,7 @@ def info(model_path: Path, method: str | None, seed: int, as_json: bool) -> None
         more = "; ..." if len(schema) > _LISTED else ""
         texts = {v.name: v.texts for v in schema}
         record["states"] = texts if as_json else f"{'; '.join(listed)}{more}"
+    record |= _cost_record(model)
     if method is None:
         refuse_given(["seed"], "without --log-partition")
     elif method != "ais":
@@ -166,6 +172,16 @@ def info(model_path: Path, method: str | None, seed: int, as_json: bool) -> None
     if method is not None:
         record |= _partition_record(model, method, seed)
     print_record(record, as_json)
+
+
+def _cost_record(model: "Model") -> dict[str, Any]:
+    """Return how a query is answered, and what is known of its cost."""
+    from mnlearn.inference.plan import MARGINALS, plan
+
+    found = plan(model, MARGINALS)
+    costs = {"width": found.width, "cells": found.cells, "operations": found.operations}
+    record = {"query": f"{found.way} ({'exact' if found.is_exact else 'estimate'})"}
+    return record | {name: int(cost) for name, cost in costs.items() if cost is not None}
 
 
 def _partition_record(model: "Model", method: str, seed: int) -> dict[str, Any]:

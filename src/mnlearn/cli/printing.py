@@ -19,5 +19,7 @@ def print_record(record: dict[str, Any], as_json: bool) -> None:
         return
     width = max(len(name) for name in record)
     for name, item in record.items():
-        text = f"{item:.6g}" if isinstance(item, float) else str(item)
+        # Differences of log Z matter, not its share.
+        digits = 12 if name.startswith("log_partition") else 6
+        text = f"{item:.{digits}g}" if isinstance(item, float) else str(item)
         click.echo(f"{name.replace('_', ' '):<{width}}  {text}")

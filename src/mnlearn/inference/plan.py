@@ -4,6 +4,7 @@ A way is exact, or it estimates. Everything that asks a model for a distribution
 queries, scores, samples, partition functions and the most probable states.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -17,6 +18,7 @@ from mnlearn.inference.settings import AUTO, EXACT
 from mnlearn.inference.state_columns import log2_joint_states
 from mnlearn.inference.table_form import TableForm
 from mnlearn.inference.tables.buckets import Cost, cost_of
+from mnlearn.inference.tables.factors import Factors
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.markov_network import MarkovNetwork
@@ -72,7 +74,12 @@ _EXCLUDES: "WeakKeyDictionary[Any, bool]" = WeakKeyDictionary()
 
 
 class TooWideError(InputError):
-    """No exact way is feasible; who knows what was asked sets the advice."""
+    """No exact way is feasible; who knows what was asked sets the advice.
+
+    cost : that of tables, if there are any.
+    """
+
+    cost: Cost | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +98,10 @@ class Plan:
         Numbers in memory, and additions and multiplications, as far as they are known before.
     why : str
         Why an answer is an estimate though nobody asked for one: a sentence.
+    factors : Factors, optional
+        The tables that are sampled.
+    judge : ArithmeticCircuit or TableForm, optional
+        Tells which evidence is possible, where an estimate does not see it.
     """
 
     way: str
@@ -99,6 +110,15 @@ class Plan:
     cells: float | None = None
     operations: float | None = None
     why: str = ""
+    factors: Factors | None = None
+    judge: ExactForm | None = None
+
+    @property
+    def width(self) -> int | None:
+        """The most neighbours that a variable has when it is summed out by tables."""
+        if not isinstance(self.form, TableForm) or not self.form.trees:
+            return None
+        return self.form.width
 
     @property
     def method(self) -> str:
@@ -154,7 +174,7 @@ def plan(
     if model.is_exact:
         return _by_itself(model, task, unknown, asked)
     if method not in (AUTO, EXACT):
-        return Plan(method, is_exact=False)
+        return Plan(method, is_exact=False, judge=_judge(model, task, unknown))
     if not model.has_joint and task not in _ESTIMATED:
         raise InputError(f"{model.title} has no joint distribution.", where="model")
     if task == SAMPLE and model.is_directed and model.has_joint:
@@ -232,18 +252,18 @@ def _summed_out(
     model: Model, task: str, unknown: NDArray[np.bool_], method: str, asked: NDArray[np.bool_]
 ) -> Plan:
     """Return a plan to sum variables out by tables or a circuit, or to estimate."""
-    tables, found, why = tables_of(model), None, ""
+    tables, found, wide = tables_of(model), None, TooWideError("")
     if tables is not None:
         try:
             found = _tabled(tables, task, unknown, asked)
         except TooWideError as error:
-            why = error.fault
+            wide = error
     operations = 0.0 if found is None else found.operations or 0.0
     if found is not None and operations <= _HEAVY:
         return found
     circuit, may_estimate = small_circuit(model), method == AUTO and task in _ESTIMATED
     if circuit is None and found is None and not may_estimate:
-        circuit = _large_circuit(model, task, unknown, why)
+        circuit = _large_circuit(model, task, unknown, wide.fault)
         if circuit is None:
             return Plan(ENUMERATION, is_exact=True)
     if circuit is not None and task == MARGINAL_MODE:
@@ -251,19 +271,28 @@ def _summed_out(
     if circuit is not None:
         return _of_mode(circuit) if task == MODE else _of_form(circuit)
     if found is None or (may_estimate and len(unknown) > 1 and operations > _TOO_HEAVY):
-        return _estimated(model, task, tables is not None, why, operations)
+        why = wide.fault or "an exact answer would take too large a circuit."
+        if found is not None:
+            why = f"an exact answer would take {operations:.2g} operations."
+        way = GIBBS
+        if task == MARGINALS:
+            way = TEMPERING if tables is None or not model.is_directed else WEIGHTING
+        cells, operations_of = wide.cost or (None, operations or None)
+        factors = None if tables is None or way == GIBBS else tables.factors
+        judge = _judge(model, task, unknown)
+        return Plan(way, False, None, cells, operations_of, why, factors, judge)
     return found
 
 
-def _estimated(model: Model, task: str, has_tables: bool, why: str, operations: float) -> Plan:
-    """Return a plan to estimate, which says why."""
-    if operations:
-        why = f"an exact answer would take {operations:.2g} operations."
-    why = why or "an exact answer would take too large a circuit."
-    way = GIBBS
-    if task == MARGINALS:
-        way = WEIGHTING if model.is_directed and has_tables else TEMPERING
-    return Plan(way, is_exact=False, why=why)
+def _judge(model: Model, task: str, unknown: NDArray[np.bool_]) -> ExactForm | None:
+    """Return what tells which evidence is possible, if some is not and that is cheap."""
+    if task != MARGINALS or not excludes_states(model):
+        return None
+    tables = tables_of(model)
+    with suppress(TooWideError):
+        if tables is not None:
+            return _tabled(tables, VALUE, unknown, np.ones(model.n_vars, bool)).form
+    return small_circuit(model)
 
 
 def _large_circuit(
@@ -299,10 +328,12 @@ def _tabled(
         limit = min(limit, found.cells / 2)
     passes = _PASSES if task == MARGINALS else 1
     if found.cells * passes > limit:
-        raise TooWideError(
+        error = TooWideError(
             f"an exact answer would take tables of {found.cells * passes:.2g} cells, more than "
             f"{most_cells():,}."
         )
+        error.cost = Cost(*_costs(found, passes))
+        raise error
     every = task in (MARGINALS, MODE, SAMPLE) and bool(asked.all())
     return Plan(CLIQUE_TREE if every else ELIMINATION, True, tables, *_costs(found, passes))
 

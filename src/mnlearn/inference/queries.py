@@ -8,17 +8,13 @@ from numpy.typing import NDArray
 from mnlearn.inference.chains import estimate
 from mnlearn.inference.evidence import Evidence
 from mnlearn.inference.exact import log_value, marginals, most_probable
-from mnlearn.inference.forms import small_circuit, tables_of
 from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.plan import (
     JOINT,
     MARGINAL_MODE,
     MODE,
-    TEMPERING,
     VALUE,
-    WEIGHTING,
     Plan,
-    excludes_states,
     plan,
 )
 from mnlearn.inference.settings import ITERATIVE, SAMPLED, Inference
@@ -94,12 +90,10 @@ def answer(
         log_values, p = marginals(chosen.form, known, asked, threads)
         _refuse_impossible(np.isneginf(log_values), evidence)
         return Answer(chosen, _with_evidence(p, evidence.values, schema))
-    circuit = small_circuit(model) if excludes_states(model) else None
-    if circuit is not None:
-        _refuse_impossible(np.isneginf(log_value(circuit, known)), evidence)
-    if chosen.way in (WEIGHTING, TEMPERING, *SAMPLED):
-        tables = tables_of(model) if chosen.way in (WEIGHTING, TEMPERING) else None
-        form = terms_of(model) if tables is None else tables.factors
+    if chosen.judge is not None:
+        _refuse_impossible(np.isneginf(log_value(chosen.judge, known)), evidence)
+    if chosen.method in SAMPLED:
+        form = terms_of(model) if chosen.factors is None else chosen.factors
         work = max(WORK // len(evidence.values), _LEAST_WORK)
         run = {"seed": seed, "threads": threads, "work": work}
         found = estimate(form, evidence.values, inference, **run)

@@ -42,6 +42,12 @@ class TableForm:
     schema: Schema
     trees: dict[bytes, CliqueTree] = field(default_factory=dict)
 
+    @property
+    def width(self) -> int:
+        """The most neighbours of a variable when the tree of the last question sums it out."""
+        tree = self.trees[next(reversed(self.trees))]
+        return int(np.diff(tree.buckets.axis_start).max(initial=0))
+
     def parts(self, unknown: NDArray[np.bool_], asked: NDArray[np.bool_]) -> Iterator[_Part]:
         """Yield rows with the tree over what is not known in them, or over what matters of it.
 
