@@ -119,6 +119,18 @@ def test_chains_that_stay_in_one_mode_are_marked():
     assert off_by(found, np.full(24, 0.5)) < SPREAD
 
 
+@pytest.mark.parametrize("seed", [13, 23, 55])
+def test_chains_of_mc_sat_that_agree_on_a_mode_are_marked(seed):
+    """Weights of 10 and more: without the ladder some of these were off by 27 to 64 errors."""
+    drawn = drawn_network(9, int(np.random.default_rng(seed).integers(5, 40)), 5, seed)
+    network = markov_network(9, drawn.features, 10.0 * drawn.weight)
+    values = np.full((1, 9), NOTHING, np.uint8)
+    how = inference_of("mcsat", samples=400, burn_in=100)
+    found = estimate(terms_of(network), values, how, seed=seed, work=1 << 21)
+    distance = np.abs(found.probability[0] - marginals(log_joint(factors_of(network))))
+    assert np.all((distance <= SPREAD * found.monte_carlo_error[0]) | ~found.converged[0])
+
+
 def test_too_little_work_is_marked():
     factors = ferromagnet(14, 2.0, 0.0)
     values = np.full((1, 14), NOTHING, np.uint8)

@@ -9,13 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.inference.convergence import (
-    MOST_R_HAT,
-    N_CHAINS,
-    Estimates,
-    bounded_error,
-    diagnose,
-)
+from mnlearn.inference.convergence import MOST_R_HAT, Estimates, bounded_error, diagnose
 from mnlearn.inference.factor_graphs import has_graph
 from mnlearn.inference.marginals import sample_by_gibbs
 from mnlearn.inference.mcsat import sample_by_slices
@@ -28,6 +22,11 @@ from mnlearn.inference.terms import HARD_WEIGHT, Query, Terms, query_of
 from mnlearn.inference.weighting import is_directed, weigh_likelihood
 from mnlearn.variables.schema import NO_STATE
 
+# Chains without temperatures; half of them or so begin in each of two modes.
+_MANY = 16
+# Effective sample size of the estimate by which they are checked, and the errors by which both may
+# be apart.
+_CHECKED, _APART = 400, 2.5
 # Numbers in the draws that are kept at a time.
 _ROOM = 1 << 25
 
@@ -45,7 +44,8 @@ def estimate(
 
     A Bayesian network is sampled by likelihood weighting, and rows in which that has not converged
     by `tempering.sample_tempered`, as Markov networks are. Dependency networks, and all terms by
-    MC-SAT, are sampled by several chains without temperatures.
+    MC-SAT, are sampled by 16 chains without temperatures. Those of MC-SAT are compared with a short
+    run of the ladder.
 
     Parameters
     ----------
@@ -67,7 +67,14 @@ def estimate(
     how: Any = {"seed": seed, "threads": threads}
     tempered = inference.method == "gibbs" and has_graph(form)
     if isinstance(form, Terms) and not tempered:
-        return _sample_terms(form, values, inference, work=work, **how)
+        found = _sample_terms(form, values, inference, work=work, **how)
+        if has_graph(form):
+            # All chains may stay in the same mode; a ladder of temperatures does not.
+            other = sample_tempered(form, values, _CHECKED, work=work, **how)
+            error = np.hypot(found.monte_carlo_error, other.monte_carlo_error)
+            apart = np.abs(found.probability - other.probability) > _APART * error
+            found.converged[apart | ~other.converged] = False
+        return found
     if isinstance(form, Terms) or not is_directed(form):
         return sample_tempered(form, values, inference.samples, work=work, **how)
     found = weigh_likelihood(form, values, inference.samples, work=work // 4, **how)
@@ -103,7 +110,7 @@ def _sample_terms(
         distinct, row_of = np.unique(
             evidence[np.ix_(members, asked.evidence)], axis=0, return_inverse=True
         )
-        several = max(_ROOM // (N_CHAINS * inference.samples * len(columns)), 1)
+        several = max(_ROOM // (_MANY * inference.samples * len(columns)), 1)
         parts = [
             _run_chains(asked, distinct[i : i + several], inference, seed, threads, work)
             for i in range(0, len(distinct), several)
@@ -122,7 +129,7 @@ def _run_chains(
     work: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
     """Return probabilities and errors of the states asked for, and which have converged."""
-    n_batches = max(inference.samples // 2, 16)
+    n_batches = max(2 * inference.samples // _MANY, 16)
     n_states = int(arity_of(asked.start).sum())
     p, error = np.zeros((2, len(evidence), n_states))
     converged = np.zeros((len(evidence), n_states), bool)
@@ -132,7 +139,7 @@ def _run_chains(
     while len(left):
         plan = replace(inference, burn_in=length, samples=length)
         own: Any = {"n_batches": n_batches, "threads": threads}
-        seeds = [(seed + c) % 2**64 for c in range(N_CHAINS)]
+        seeds = [(seed + c) % 2**64 for c in range(_MANY)]
         draws = np.stack([sample(asked, evidence[left], plan, seed=s, **own) for s in seeds])
         by_state: Any = state_probabilities(draws, asked.start)
         for k, row in enumerate(left):
@@ -143,6 +150,6 @@ def _run_chains(
             converged[row] = (found.r_hat < MOST_R_HAT) & (found.ess >= inference.samples) & ~stuck
         left = left[~converged[left].all(axis=1)]
         length *= 2
-        if N_CHAINS * 2 * length * len(asked.query) > work:
+        if _MANY * 2 * length * len(asked.query) > work:
             break
     return p, error, converged

@@ -78,7 +78,7 @@ def sample_tempered(
         chains = _Row(graph, row, hottest, seed, threads)
         p, error, converged = chains.run(samples, work)
         stuck = any(is_impossible(form, ladder) for ladder in chains.ladders)
-        found.append((p, error, converged & ~stuck))
+        found.append((p, error, converged & (not stuck)))
     stacked = Estimates(*(np.stack(own) for own in zip(*found, strict=True)))
     return stacked.given(distinct, graph.arity)[row_of.ravel()]
 
@@ -138,7 +138,7 @@ class _Row:
 
         for b in range(0, n_batches, step):
             map_ranges(advance, N_CHAINS, self.threads)
-            pulse(f"sampling: {b * length} of {n_batches * length} sweeps")
+            pulse(f"sampling: {min(b + step, n_batches)} of {n_batches} batches of {length} sweeps")
         return out
 
     def _tune(self) -> None:
