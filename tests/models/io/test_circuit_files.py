@@ -75,52 +75,6 @@ def test_libra_text_of_a_small_circuit(tmp_path):
     assert load_model(path).features is None
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("", "ends too early"),
-        ("2 2\nEOF\n", "line 1: expected the numbers of values"),
-        ("(2 0)\nEOF\n", "line 1: expected variables of 1 to 254 values"),
-        ("(2)\nEOF\n", "line 2: expected at least one node"),
-        ("(2)\nv 1 0\nEOF\n", "line 2: expected a variable from 0 to 0"),
-        ("(2)\nv 0 2\nEOF\n", "line 2: expected v, a variable and a value"),
-        ("(2)\nv 0 0\n+ 1\nEOF\n", "line 3: expected the numbers of nodes that stand before"),
-        ("(2)\nn x\nEOF\n", "line 2: expected n and a number"),
-        ("(2)\nn -1\nEOF\n", "line 2: expected a number of at least 0"),
-        ("(2)\nq 1\nEOF\n", "line 2: expected a node"),
-        ("(2)\nv 0 0\nv 0 1\n+ 0 1\n", "ends too early"),
-        ("(2)\nv 0 0\nEOF\n0 1.0 +v0_0\nEOF\n", "line 4: expected the number of a parameter"),
-        ("(2)\nn 1\nv 0 0\n* 0 1\nEOF\n0 1.0 v0_0\nEOF\n", "line 6: expected literals"),
-        ("(2)\nn 1\nv 0 0\n* 0 1\nEOF\n0 1.0 +v3_0\nEOF\n", "line 6: expected a variable from v0"),
-    ],
-)
-def test_malformed_circuits_are_refused(tmp_path, text, sentence):
-    path = tmp_path / "c.ac"
-    path.write_text(text)
-    with pytest.raises(InputError, match=sentence):
-        load_model(path)
-
-
-@pytest.mark.parametrize(
-    ("array", "change"),
-    [
-        ("is_sum", lambda a: a + 5),
-        ("child_start", lambda a: a[:-1]),
-        ("circuit_child", lambda a: a + 1000),
-        ("parameter", lambda a: a * np.nan),
-        ("start", lambda a: a[:-1]),
-    ],
-)
-def test_damaged_native_files_are_refused(tmp_path, array, change):
-    path = tmp_path / "c.npz"
-    save_model(learned(), path)
-    arrays = dict(np.load(path))
-    arrays[array] = change(arrays[array]).astype(arrays[array].dtype)
-    np.savez(path, **arrays)
-    with pytest.raises(InputError, match="is damaged: its array"):
-        load_model(path)
-
-
 def test_marginals_of_groups_are_exact():
     circuit = learned(5)
     data = merge_rows(all_states(N))

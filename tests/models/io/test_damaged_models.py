@@ -137,6 +137,8 @@ def test_an_array_that_is_missing_or_of_another_type(tmp_path, kind):
         (TREES, {"log_prob": [[-1, -1]] * 4 + [[-1, np.nan]] + [[-1, -1]] * 2}, "log_prob"),
         (TREES, {"log_prob": [[-1, -1]] * 6}, "log_prob"),
         (TREES, {"child": [[2, 1]] * 6}, "child"),
+        (TREES, {"split_var": [1, 1, 1, -1, -1, -1, -1]}, "child"),
+        (TREES, {"target": [1]}, "target"),
         # Node 1 below itself, below another tree, or twice.
         (TREES, {"child": [[3, 4], [1, 2]] + [[-1, -1]] * 5,
                  "split_var": [1, 2, -1, -1, -1, -1, -1]}, "child"),

@@ -191,62 +191,10 @@ def test_npz_cut_short_or_with_a_flipped_byte(tmp_path):
         load_model(tmp_path / "b.npz")
 
 
-@pytest.mark.parametrize(
-    ("model", "name", "array"),
-    [
-        (ISING, "weight", None),
-        (ISING, "version", np.array(1.0)),
-        (ISING, "n_vars", np.array(0)),
-        (ISING, "names", np.array(["a"])),
-        (ISING, "weight", np.array([1, 2, 3])),
-        (ISING, "weight", np.array([1.0, np.nan, 3.0])),
-        (ISING, "start", np.array([0, 1, 3])),
-        (ISING, "start", np.array([0, 3, 1, 5])),
-        (ISING, "start", np.array([0, 1, 3, 4])),
-        (ISING, "var", np.array([0, 0, 3, 1, 2], np.int32)),
-        (ISING, "var", np.array([0, 1, 0, 1, 2], np.int32)),
-        (ISING, "value", np.array([1, 1, 1, 0, 2], np.uint8)),
-        (ISING, "value", np.array([1, 1, 1, 0], np.uint8)),
-        (TREES, "tree_start", np.array([0, 5, 5, 7])),
-        (TREES, "split_var", np.array([1, 3, -1, -1, -1, -1, -1], np.int32)),
-        (TREES, "log_prob", np.zeros((6, 2))),
-        (TREES, "log_prob", np.full((7, 2), np.nan)),
-        (TREES, "child", np.zeros((7, 2), np.int32)),
-        (TREES, "child", np.zeros((6, 2), np.int32)),
-        (TREES, "child", np.array([[2, 5], [3, 4]] + [[-1, -1]] * 5, np.int32)),
-        (TREES, "split_var", np.array([1, 1, 1, -1, -1, -1, -1], np.int32)),
-        (TREES, "target", np.array([1], np.int32)),
-    ],
-)
-def test_npz_whose_arrays_do_not_fit_together(tmp_path, model, name, array):
-    path = with_arrays(tmp_path, model, **{name: array})
-    with pytest.raises(InputError, match=r"bad\.npz: is damaged: its array '\w+' is missing or"):
-        load_model(path)
-
-
 REGRESSIONS = DependencyNetwork(
     trees_of([log_prob_of(0.0)] * 2), features_of([[(0, 1)]]), np.array([1], np.int32), [0.5]
 )
 COMPILED = compile_network(random_network(0, n_vars=3))
-
-
-@pytest.mark.parametrize(
-    "model",
-    [ISING, TREES, REGRESSIONS, COMPILED],
-    ids=["markov", "trees", "regressions", "circuit"],
-)
-def test_npz_without_one_of_its_arrays(tmp_path, model):
-    save_model(model, tmp_path / "whole.npz")
-    with np.load(tmp_path / "whole.npz", allow_pickle=False) as archive:
-        names = set(archive)
-    assert len(names) > 5
-    for name in sorted(names):
-        path = with_arrays(tmp_path, model, **{name: None})
-        if model is COMPILED and name == "start":
-            assert load_model(path).features is None
-        elif name not in ("names", "states"):
-            with pytest.raises(InputError, match=r"bad\.npz: (is damaged|expected a model)"):
-                load_model(path)
 
 
 def test_npz_with_a_feature_without_its_target(tmp_path):

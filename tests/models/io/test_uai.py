@@ -242,3 +242,48 @@ def test_the_limits_of_tables(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="expected tables with at most 5 cells in all"):
         save_model(network_of_tables(numbered_schema([3, 3]), two), path)
     assert path.read_text() == before
+
+
+# Two factors with a constant and a zero; 1 is no feature.
+UAI = "MARKOV\n3\n2 3 2\n3\n2 0 1\n2 2 1\n0\n\n6\n1 2 3\n4 5 6\n\n6 1 0 .5\n2 1 1\n1 2.5\n"
+
+
+def test_constants_zeros_and_the_partition_function_are_kept(tmp_path, monkeypatch):
+    (tmp_path / "a.uai").write_text(UAI)
+    network = load_model(tmp_path / "a.uai")
+    assert network.schema == numbered_schema([2, 3, 2])
+    one, other = np.array([[1, 2, 3], [4, 5, 6]]), np.array([[1, 0, 0.5], [2, 1, 1]])
+    states = np.indices([2, 3, 2]).reshape(3, -1).T
+    expected = [2.5 * one[a, b] * other[c, b] for a, b, c in states]
+    save_model(network, tmp_path / "b.uai")
+    for again in (network, load_model(tmp_path / "b.uai")):
+        found = np.exp(again.potential_of(network.schema.rows(states)))
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+    monkeypatch.setattr(uai, "MAX_FEATURES", 8)
+    with pytest.raises(InputError, match="its factors have 9 cells that are not 1; a Markov netw"):
+        load_model(tmp_path / "a.uai")
+
+
+def test_variables_of_one_state_and_constants(tmp_path):
+    """A factor of variables of one state is a constant, which a variable of several gets."""
+    path = tmp_path / "a.uai"
+    path.write_text("MARKOV 3 1 3 1 3 1 0 2 0 1 0 1 5 3 1 2 0 1 0.5")
+    network = load_model(path)
+    found = np.exp(network.potential_of(np.eye(3, dtype=np.uint8)))
+    np.testing.assert_allclose(found, [2.5, 5, 0])
+    path.write_text("MARKOV 1 1 1 1 0 1 7")
+    assert load_model(path).n_columns == 0
+
+
+def test_the_cells_of_all_factors_are_added_up(tmp_path):
+    scope = " ".join(map(str, range(21)))
+    text = f"MARKOV\n21\n{'2 ' * 21}\n3\n" + f"21 {scope}\n" * 3
+    (tmp_path / "a.uai").write_text(text)
+    with pytest.raises(InputError, match="the factors have more than 4,194,304 cells"):
+        load_model(tmp_path / "a.uai")
+
+
+def test_a_weight_that_a_uai_file_cannot_hold(tmp_path):
+    network = markov_network(2, features_of([[(0, 1), (1, 1)]]), [1000.0])
+    with pytest.raises(InputError, match="a weight is too large to write as a number"):
+        save_model(network, tmp_path / "a.uai")
