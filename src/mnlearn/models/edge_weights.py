@@ -1,6 +1,5 @@
 """The graph of a model, and the weights of its edges: one meaning for all kinds of models."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,24 +10,6 @@ from mnlearn.variables.schema import Schema
 
 # A Markov network, a dependency network or a Bayesian network; see `Model.graph`.
 Graph = Any
-
-
-@dataclass(frozen=True)
-class WeightedGraph:
-    """The edges of a network with their weights, for the writers of graphs.
-
-    is_directed : whether an edge leads from a parent to a child.
-    """
-
-    schema: Schema
-    weight: dict[tuple[int, int], float]
-    is_directed: bool
-
-
-def weighted_graph_of(model: Any) -> WeightedGraph:
-    """Return the graph of a model with its `edge_weights`."""
-    network = model.graph()
-    return WeightedGraph(network.schema, edge_weights(network), network.is_directed)
 
 
 def edge_weights(network: Graph) -> dict[tuple[int, int], float]:

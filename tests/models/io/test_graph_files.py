@@ -15,7 +15,6 @@ from mnlearn.models.dependency_network import (
     DependencyNetwork,
     tree_network,
 )
-from mnlearn.models.edge_weights import weighted_graph_of
 from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import save_model
 from mnlearn.models.io.graphs import write_edges, write_graphml
@@ -23,13 +22,13 @@ from mnlearn.models.markov_network import markov_network
 
 
 def test_edges_of_a_markov_network(tmp_path):
-    write_edges(weighted_graph_of(ISING), tmp_path / "a.csv")
+    write_edges(ISING, tmp_path / "a.csv")
     text = (tmp_path / "a.csv").read_bytes().decode()
     assert text == 'source,target,weight\na,b,2.0\nb,"c,d",-3.0\n'
     with (tmp_path / "a.csv").open(newline="") as file:
         assert [row["target"] for row in csv.DictReader(file)] == ["b", "c,d"]
     pair = markov_network(2, features_of([[(0, 0), (1, 0)]]), [0.1])
-    write_edges(weighted_graph_of(pair), tmp_path / "b.csv")
+    write_edges(pair, tmp_path / "b.csv")
     assert (tmp_path / "b.csv").read_text() == "source,target,weight\nV0,V1,0.1\n"
 
 
@@ -49,7 +48,7 @@ def test_edges_of_a_dependency_network(tmp_path):
 
 
 def test_graphml(tmp_path):
-    write_graphml(weighted_graph_of(ISING), tmp_path / "a.graphml")
+    write_graphml(ISING, tmp_path / "a.graphml")
     graph = nx.read_graphml(tmp_path / "a.graphml")
     assert not graph.is_directed()
     assert dict(graph.nodes(data="name")) == {"V0": "a", "V1": "b", "V2": "c,d"}

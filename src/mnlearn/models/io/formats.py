@@ -7,7 +7,6 @@ from typing import Any
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
-from mnlearn.models.edge_weights import weighted_graph_of
 from mnlearn.models.io import bif, uai
 from mnlearn.models.io.graphs import write_edges, write_graphml
 from mnlearn.models.io.libra import (
@@ -118,7 +117,7 @@ def save_model(model: Model, path: Path | str) -> None:
     if suffix == ".npz":
         write_npz(model, path)
     elif suffix in _GRAPHS:
-        _GRAPHS[suffix](weighted_graph_of(model), path)
+        _GRAPHS[suffix](model.graph(), path)
     elif suffix == _UAI:
         has_tables = isinstance(model, MarkovNetwork | BayesianNetwork | JunctionTree)
         made: Any = model if has_tables else _as_kind(model, MarkovNetwork, path)

@@ -4,33 +4,33 @@ import csv
 import io
 from pathlib import Path
 
-from mnlearn.models.edge_weights import WeightedGraph
+from mnlearn.models.edge_weights import Graph, edge_weights
 from mnlearn.runtime.files import write_bytes, write_text
 
 
-def write_edges(graph: WeightedGraph, path: Path | str) -> None:
+def write_edges(network: Graph, path: Path | str) -> None:
     """Write the edges as CSV with the header `source,target,weight`, in order of the variables.
 
     The weight is that of `edge_weights`. An undirected edge of a Markov network has one line. An
     edge of another network leads from the parent to the child.
     """
-    names = graph.schema.names
+    names = network.schema.names
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["source", "target", "weight"])
-    for (u, v), weight in sorted(graph.weight.items()):
+    for (u, v), weight in sorted(edge_weights(network).items()):
         writer.writerow([names[u], names[v], repr(weight)])
     write_text(path, text.getvalue())
 
 
-def write_graphml(graph: WeightedGraph, path: Path | str) -> None:
+def write_graphml(network: Graph, path: Path | str) -> None:
     """Write the graph as GraphML: nodes V0, V1, … with a `name`, edges as in `write_edges`."""
     import networkx as nx  # takes long to import; no other format needs it
 
-    made = nx.DiGraph() if graph.is_directed else nx.Graph()
-    for v, name in enumerate(graph.schema.names):
+    made = nx.DiGraph() if network.is_directed else nx.Graph()
+    for v, name in enumerate(network.schema.names):
         made.add_node(f"V{v}", name=name)
-    for (u, v), weight in sorted(graph.weight.items()):
+    for (u, v), weight in sorted(edge_weights(network).items()):
         made.add_edge(f"V{u}", f"V{v}", weight=weight)
     content = io.BytesIO()
     # nx.write_graphml would use lxml where it is installed, and write other bytes.
