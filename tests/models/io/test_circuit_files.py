@@ -9,6 +9,7 @@ from command import mean, refuse, succeed
 from made_circuits import N, grown
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.exact import log_value
+from mnlearn.inference.settings import Inference
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.runtime.errors import InputError
@@ -86,7 +87,7 @@ def test_marginals_of_groups_are_exact():
         for v in group:
             own = agrees & (data.rows[:, v] == row[v])
             expected[i] += np.log(p[own].sum() / p[agrees].sum())
-    found = cmll(circuit, data, [group], None, seed=0)
+    found = cmll(circuit, data, [group], Inference("exact"), seed=0)
     np.testing.assert_allclose(found.per_row, expected, atol=1e-10)
     assert found.monte_carlo_error == 0
 
@@ -347,7 +348,7 @@ def test_a_circuit_from_which_variables_were_cut(tmp_path, caplog):
     states = np.indices([2, 2, 1, 3]).reshape(4, -1).T
     found = np.exp(log_value(circuit, circuit.schema.rows(states)))
     np.testing.assert_allclose(found, np.where(states[:, 1], 0.7, 0.3))
-    path.write_text("(2)\nn 0.5\n* 0\nEOF\n")
+    path.write_text("(2)\nv 0 1\nn 0.5\n* 1\neof\n")
     assert np.exp(log_value(load_model(path), np.array([[0], [2]], np.uint8))) == pytest.approx(
         [0.5, 1]
     )

@@ -140,12 +140,13 @@ class _Reader:
         return circuit
 
     def _add_free_variables(self) -> None:
-        """Multiply the root by all states of the variables that no node mentions.
+        """Multiply the root by all states of the variables that it does not depend on.
 
         Libra's `acopt` cuts variables out of a circuit whose states are known. Each state of such a
         variable then counts alike.
         """
-        seen = {int(self.schema.variable_of[k // 2]) for kind, k in self.nodes if kind == "literal"}
+        used = {k // 2 for _, below in self.inner for kind, k in below if kind == "literal"}
+        seen = {int(self.schema.variable_of[column]) for column in used}
         free = [v for v, own in enumerate(self.schema) if own.n_columns and v not in seen]
         if not free:
             return
@@ -215,7 +216,7 @@ class _Reader:
         raise InputError(f"{self.path}, line {self.at}: expected {expected}, got {got[:60]!r}.")
 
     def _read_nodes(self) -> None:
-        while (line := self._line()) != "EOF":
+        while (line := self._line()).upper() != "EOF":
             sign, _, rest = line.partition(" ")
             words = rest.split()
             if sign == "v":
