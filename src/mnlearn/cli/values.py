@@ -39,7 +39,7 @@ def parse_object(text: str, option: str) -> dict[str, Any]:
 
 def spell_option(name: str, value: Any = None) -> str:
     """Return the option of an argument of `mnlearn.score` or of a query, and its value."""
-    if "chains" in (name, value) or value == "ais":
-        return "--ais"
+    if value == "ais" or name == "chains":
+        return "--ais" if value is None else "--ais 100"
     option = f"--{name.replace('_', '-')}"
     return option if value is None else f"{option} {value}"

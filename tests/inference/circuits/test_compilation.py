@@ -8,7 +8,7 @@ from command import mean, refuse, succeed
 from made_networks import dense_network, drawn_network, grid_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits import compilation
-from mnlearn.inference.circuits.compilation import compile_network, least_log2_nodes
+from mnlearn.inference.circuits.compilation import compile_network, least_nodes
 from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.inference.tables.orders import min_fill_order
 from mnlearn.models.features import features_of
@@ -90,7 +90,7 @@ def test_a_lower_bound_of_the_size_is_one(seed):
     order, _ = min_fill_order(network.n_vars, scopes)
     n_sums = int(compile_network(network).is_sum.sum())
     for length in range(len(order) + 1):
-        assert 2 ** least_log2_nodes(network.n_vars, scopes, order[:length]) <= n_sums
+        assert least_nodes(network.n_vars, scopes, order[:length]) <= n_sums
 
 
 def test_networks_that_are_surely_too_large_are_refused_before_they_are_compiled(monkeypatch):

@@ -24,9 +24,13 @@ from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import Schema
 
+# Steps of elimination that are looked at for `least_nodes`: those that have so few variables less
+# beside them than the widest one, and so many at most.
+_NARROWER, _STEPS = 6, 200
 
-def least_log2_nodes(n_vars: int, scopes: Sequence[Sequence[int]], order: Sequence[int]) -> int:
-    """Return a lower bound of log2 of the nodes that variable elimination makes.
+
+def least_nodes(n_vars: int, scopes: Sequence[Sequence[int]], order: Sequence[int]) -> int:
+    """Return a lower bound of the number of sums that variable elimination makes.
 
     Parameters
     ----------
@@ -42,7 +46,16 @@ def least_log2_nodes(n_vars: int, scopes: Sequence[Sequence[int]], order: Sequen
     rank = [len(order)] * n_vars
     for k, v in enumerate(order):
         rank[v] = k
-    component = _widest_component(scopes, order, rank)
+    distinct = sorted(set(map(tuple, scopes)), key=len)
+    joined, beside = _steps(distinct, order, rank)
+    widest = max(map(len, beside))
+    wide = [k for k in range(len(order)) if len(beside[k]) >= max(widest - _NARROWER, 1)]
+    wide = sorted(wide, key=lambda k: -len(beside[k]))[:_STEPS]
+    return sum(2 ** _separate(_component(k, order, joined), distinct) - 1 for k in wide)
+
+
+def _separate(component: set[int], scopes: Sequence[Sequence[int]]) -> int:
+    """Return how many scopes lead out of a component to variables that none of them shares."""
     outside = []
     for scope in scopes:
         left = [v for v in scope if v not in component]
@@ -57,15 +70,14 @@ def least_log2_nodes(n_vars: int, scopes: Sequence[Sequence[int]], order: Sequen
     return found
 
 
-def _widest_component(
+def _steps(
     scopes: Sequence[Sequence[int]], order: Sequence[int], rank: Sequence[int]
-) -> set[int]:
-    """Return the eliminated variables that have the most others beside them, at any step."""
+) -> tuple[list[list[int]], list[set[int]]]:
+    """Return the steps whose components each step joins, and the variables beside its own."""
     # The last place stands for the variables that no step eliminates.
     first: list[list[int]] = [[] for _ in range(len(order) + 1)]
     for f, scope in enumerate(scopes):
         first[min(rank[v] for v in scope)].append(f)
-    # The steps whose components a step joins, and the variables beside its own component.
     joined: list[list[int]] = [[] for _ in range(len(order) + 1)]
     beside: list[set[int]] = []
     for k, v in enumerate(order):
@@ -75,8 +87,13 @@ def _widest_component(
         beside.append(near)
         if near:
             joined[min(rank[u] for u in near)].append(k)
+    return joined, beside
+
+
+def _component(step: int, order: Sequence[int], joined: Sequence[Sequence[int]]) -> set[int]:
+    """Return the variables that are summed out up to a step and are tied to its own."""
     component: set[int] = set()
-    steps = [max(range(len(order)), key=lambda k: len(beside[k]))]
+    steps = [step]
     while steps:
         k = steps.pop()
         component.add(order[k])
@@ -174,7 +191,7 @@ def _order(schema: Schema, scopes: list[list[int]], max_edges: int) -> tuple[lis
     n_vars, arity = len(schema), schema.arity.tolist()
     for most in (_LOG2_ENTRIES, float("inf")):
         order, log2_entries = min_fill_order(n_vars, scopes, most, arity)
-        if 2 * (2 ** least_log2_nodes(n_vars, scopes, order) - 1) >= max_edges:
+        if 2 * least_nodes(n_vars, scopes, order) >= max_edges:
             raise _too_large(max_edges, log2_entries, ended=len(order) < n_vars)
         if len(order) == n_vars:
             break
