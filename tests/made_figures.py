@@ -21,7 +21,6 @@ SCORE = {
 
 PRODUCTS = [
     {"kind": "scatter", "x": SCORE["trees"], "y": SCORE["dtsl"]},
-    {"kind": "scatter", "x": SCORE["trees"], "y": SCORE["dtsl"], "linear": True, "width": "page"},
     {
         "kind": "pareto",
         "series": [

@@ -139,7 +139,6 @@ def test_wrong_options_of_tables(published, kind, options, sentence):
         ("query_curves", ("series", 0, "head"), None, ", series 1: expected the key 'head'."),
         ("scatter", ("x", "study"), "gssl", ", x: expected the key 'table'."),
         ("scatter", ("x", "metod"), "a", ", x: no option 'metod'; did you mean 'method'?"),
-        ("scatter", ("width",), "wall", ", width: expected one of column, page, got 'wall'."),
         ("differences", ("linear",), 0, ", linear: expected a number above 0, got 0."),
         (
             "differences",

@@ -53,8 +53,6 @@ def test_without_results_a_figure_says_so(kind, tmp_path):
 def test_sizes_in_inches(structures):
     widths = {p["name"]: draw(material(structures), p).get_size_inches()[0] for p in PRODUCTS[:2]}
     assert widths == {"f0": 3.4, "f1": 7.0}
-    with pytest.raises(InputError, match="width: expected one of column, page, got 'wall'"):
-        draw(material(structures), {**BY_KIND["scatter"], "width": "wall"})
 
 
 def test_unknown_kinds_and_missing_options_are_named(structures):

@@ -62,11 +62,8 @@ def _rule(extras: str, *reads: str, title: str = "number of datasets") -> Rule:
 class Count(Entry):
     """The number of datasets on which a rule holds.
 
-    Attributes
-    ----------
-    a, b, c : ClaimSource or tuple of ClaimSource
-        What is compared; only the rules `better`, `best` and `cells` take lists.
-    rule : str
+    a, b, c : what is compared; only the rules `better`, `best` and `cells` take lists.
+    rule :
         - better: every source of `a` is better than every source of `b`;
         - best: the best of the sources of `a` whose names are in `best` beats all its others;
         - cells: counts pairs and not datasets: each source of `a` against the same one of `b`;
@@ -78,12 +75,8 @@ class Count(Entry):
         - inside: `a` is from `low` to `high`;
         - powers: `a` is from `b` to the power `low` to `b` to the power `high`;
         - longer: `a` takes more than `bound` seconds, which the paper calls long.
-    lower : bool
-        Whether lower values are better.
-    ties : bool
-        Whether a tie of the best with another source counts.
-    direction : str
-        Which counts support the statement more strongly.
+    lower : whether lower values are better. ties : whether a tie of the best with another source
+    counts. direction : which counts support the statement more strongly.
     """
 
     a: OneOrMore

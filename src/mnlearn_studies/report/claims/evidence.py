@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -169,7 +170,9 @@ class Entry(ClaimEntry):
     def published_list(self, n: int, separator: str = ";") -> list[float]:
         """Return the `n` published values; each may be a fraction such as 4/85."""
         try:
-            values = [_fraction(part) for part in str(self.published).split(separator)]
+            values = [
+                float(Fraction(part.strip())) for part in str(self.published).split(separator)
+            ]
         except (ValueError, ZeroDivisionError) as error:
             raise InputError(f"expected numbers, {error}.", where="published") from error
         if len(values) != n:
@@ -185,11 +188,6 @@ def _mean(found: Sequence[Number]) -> Number:
         for of_end in ([n.low for n in found], [n.high for n in found])
     ]
     return Number(value, job=found[0].job, low=ends[0], high=ends[1])
-
-
-def _fraction(text: str) -> float:
-    above, _, below = text.partition("/")
-    return float(above) / float(below or 1)
 
 
 def collect_rows(

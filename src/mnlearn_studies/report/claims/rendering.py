@@ -13,20 +13,11 @@ from mnlearn_studies.report.tables.table import Cell, Row, Table
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a study with its outcome.
+    """A claim of a study, see `study.content.ClaimEntry`, with its outcome.
 
-    Attributes
-    ----------
-    id, kind, statement, published, note
-        As in the study, see `study.content.ClaimEntry`.
-    outcome : Outcome
-        What our numbers say.
-    brief : str
-        The title of the rule, its tolerance and the options of the claim.
-    title, rule : str
-        Name of the rule, and which verdict a claim gets when.
-    is_setup : bool
-        Whether the claim is about the set-up and not about a result.
+    title, rule : name of the rule, and which verdict a claim gets when. brief : the title, the
+    tolerance and the options. is_setup : whether the claim is about the set-up and not about a
+    result.
     """
 
     id: int

@@ -35,9 +35,7 @@ def _outcome(ours: str, deviates: str = "") -> Outcome:
 class Setting(Entry):
     """A setting of the study, or of its models, against the published one.
 
-    Attributes
-    ----------
-    rule : str
+    rule :
         - values: those that the study has at the dotted `paths`. The published text has one of
           three forms: `a; b; c`, all values in any order; `a to b`, the smallest and the largest
           value; `a, times b`, the smallest value and the factor between neighbours. Values that the

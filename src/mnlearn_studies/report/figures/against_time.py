@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from mnlearn.drawing.style import GREY
 from mnlearn_studies.report.figures.canvas import (
     FigureEntry,
-    Width,
     empty,
     legend_above,
     look_of,
@@ -54,13 +53,12 @@ class Growth(FigureEntry):
     x_label: str
     y_label: str
     powers: tuple[float, ...] = ()
-    width: Width = "column"
 
     def draw(self, material: Material) -> Figure:
         """Return the figure."""
         from matplotlib.ticker import NullLocator
 
-        figure, ax = new_figure(self.width, 2.6)
+        figure, ax = new_figure("column", 2.6)
         drawn: set[float] = set()
         for i, series in enumerate(self.series):
             x, y = material.numbers(series.x), material.numbers(series.y)
@@ -87,7 +85,7 @@ class Growth(FigureEntry):
             ends = np.array([logs[:, 0].min(), logs[:, 0].max()])
             ax.plot(np.exp(ends), np.exp(slope * ends + height), color=colour, lw=0.8, zorder=2)
         if not drawn:
-            return empty(width=self.width)
+            return empty()
         ax.set_xscale("log")
         ax.set_yscale("log")
         if len(drawn) <= _FEW:
@@ -133,7 +131,6 @@ class Pareto(FigureEntry):
 
     series: tuple[Series, ...]
     quantity: str = "score"
-    width: Width = "page"
 
     def draw(self, material: Material) -> Figure:
         """Return the figure."""
@@ -145,12 +142,12 @@ class Pareto(FigureEntry):
         series, data = [self.series[i] for i in shown], [numbers[i] for i in shown]
         datasets = material.in_all(column for pair in data for column in pair)
         if not datasets:
-            return empty(width=self.width)
+            return empty(width="page")
         scores = np.array([[score[d].value for d in datasets] for score, _ in data])
         best = scores.max(axis=0)
         y = (100 * (scores - best) / np.abs(best)).mean(axis=1)
         x = np.array([geometric_mean([seconds[d].value for d in datasets]) for _, seconds in data])
-        figure, ax = new_figure(self.width, 3.2)
+        figure, ax = new_figure("page", 3.2)
         set_seconds(ax)
         ours = np.array([not s.score.is_published for s in series])
         edge = [i for i in np.flatnonzero(ours).tolist() if not _beaten(i, x, y, ours)]

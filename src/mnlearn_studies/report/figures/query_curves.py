@@ -28,16 +28,9 @@ _COLUMNS = 3
 
 @dataclass(frozen=True)
 class CurveSeries:
-    """A line of each panel.
+    """A line of each panel; its quantity, such as `cll`, is that of the figure if empty.
 
-    Attributes
-    ----------
-    quantity : str
-        Such as `cll`; that of the figure if empty.
-    dashed : bool
-        Whether the line is dashed.
-    may_leave : bool
-        The vertical axis covers the other lines and as much again above and below.
+    may_leave : the vertical axis covers the other lines and as much again above and below.
     """
 
     head: str
@@ -51,14 +44,8 @@ class CurveSeries:
 class QueryCurves(FigureEntry):
     """A quantity against the share of query variables: a panel per dataset, a line per method.
 
-    Attributes
-    ----------
-    percentages : tuple of int
-        Per cent of the variables that are queried.
-    log : bool
-        Whether the vertical axis is logarithmic.
-    fraction : bool
-        Whether the horizontal axis has fractions and not per cent.
+    percentages : per cent of the variables that are queried. log : whether the vertical axis is
+    logarithmic. fraction : whether the horizontal axis has fractions and not per cent.
     """
 
     series: tuple[CurveSeries, ...]

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from mnlearn.drawing.style import BAND, BLUE, GREY, VERMILION
 from mnlearn_studies.report.figures.canvas import (
     FigureEntry,
-    Width,
     dataset_rows,
     empty,
     legend_above,
@@ -31,21 +30,14 @@ class Reproduction(FigureEntry):
     Bars and bands reach two standard errors or standard deviations to either side. A point that is
     far from the others is an arrow with its value.
 
-    Attributes
-    ----------
-    a, b : NamedSource
-        Ours and the published numbers.
-    spread : NamedSource or None
-        A source whose standard error is the standard deviation over random partitions.
-    relative : bool
-        Whether differences are in per cent of the published number.
+    a, b : ours and the published numbers. spread : a source whose standard error is the standard
+    deviation over random partitions. relative : whether differences are in per cent.
     """
 
     a: NamedSource
     b: NamedSource
     spread: NamedSource | None = None
     relative: bool = False
-    width: Width = "column"
 
     def draw(self, material: Material) -> Figure:
         """Return the figure."""
@@ -56,7 +48,7 @@ class Reproduction(FigureEntry):
         spread = material.numbers(self.spread) if self.spread else {}
         pairs = paired(ours, theirs, material.datasets, as_printed=False)
         if not pairs:
-            return empty(width=self.width)
+            return empty()
         datasets = [d for d, _, _ in pairs]
         scale = np.array([100 / abs(b) if self.relative else 1.0 for _, _, b in pairs])
         difference = np.array([a - b for _, a, b in pairs]) * scale
@@ -64,7 +56,7 @@ class Reproduction(FigureEntry):
             2 * scale * np.array([(of[d].stderr or 0.0) if d in of else 0.0 for d in datasets])
             for of in (ours, spread)
         )
-        figure, ax = dataset_rows(material, datasets, self.width, 0.75)
+        figure, ax = dataset_rows(material, datasets, "column", 0.75)
         limit = _robust_limit(np.abs(difference) + np.maximum(error, band))
         rows, inside = np.arange(len(datasets)), np.abs(difference) <= limit
         if band.any():

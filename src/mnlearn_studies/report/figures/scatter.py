@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.drawing.style import BLUE, GREY, SHADE
-from mnlearn_studies.report.figures.canvas import FigureEntry, Width, empty, new_figure
+from mnlearn_studies.report.figures.canvas import FigureEntry, empty, new_figure
 from mnlearn_studies.report.figures.labels import place_labels
 from mnlearn_studies.report.material import Material
 from mnlearn_studies.study.published import NamedSource, paired
@@ -25,24 +25,14 @@ class Scatter(FigureEntry):
 
     Log-likelihoods have their sign reversed. The shaded side is where y is better.
 
-    Attributes
-    ----------
-    x, y : NamedSource
-        What is compared; their heads name the axes.
-    quantity : str
-        Name of the quantity; that of y if empty.
-    per_variable : bool
-        Whether to divide by the number of variables.
-    linear : bool
-        Whether the axes are not logarithmic.
+    x, y : what is compared; their heads name the axes. quantity : its name; that of y if empty.
+    per_variable : whether to divide by the number of variables.
     """
 
     x: NamedSource
     y: NamedSource
     quantity: str = ""
     per_variable: bool = False
-    linear: bool = False
-    width: Width = "column"
 
     def draw(self, material: Material) -> Figure:
         """Return the figure."""
@@ -54,7 +44,7 @@ class Scatter(FigureEntry):
                 points.append((-a / divisor, -b / divisor))
                 shown.append(dataset)
         if not points:
-            return empty(width=self.width)
+            return empty()
         differences = [np.sign(a - b) for _, a, b in paired(x, y, shown)]
         better = (differences.count(1), differences.count(-1))
         return self._draw_points(np.array(points), [material.label(d) for d in shown], better)
@@ -64,16 +54,17 @@ class Scatter(FigureEntry):
     ) -> Figure:
         from matplotlib.ticker import LogLocator, NullLocator
 
-        figure, ax = new_figure(self.width, 3.3)
+        figure, ax = new_figure("column", 3.3)
         heads = [source.head or source.method for source in (self.x, self.y)]
-        low, high = _square_limits(points, log=not self.linear)
-        if not self.linear:
-            ax.set_xscale("log")
-            ax.set_yscale("log")
-            for axis in (ax.xaxis, ax.yaxis):
-                axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-                axis.set_major_formatter(lambda v, _: f"{v:g}")
-                axis.set_minor_locator(NullLocator())
+        low, high = float(points.min()), float(points.max())
+        margin = max((high / low) ** 0.09, 1.12)
+        low, high = low / margin, high * margin
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axis.set_major_formatter(lambda v, _: f"{v:g}")
+            axis.set_minor_locator(NullLocator())
         ax.set_xlim(low, high)
         ax.set_ylim(low, high)
         ax.set_aspect("equal")
@@ -92,16 +83,7 @@ class Scatter(FigureEntry):
             corner.set(transform=ax.transAxes, color=GREY, fontsize=6.5, style="italic")
         figure.draw_without_rendering()
         steps = np.linspace(0, 1, 200)[:, None]
-        line = low + (high - low) * steps if self.linear else low * (high / low) ** steps
+        line = low * (high / low) ** steps
         boxes = [corner.get_window_extent() for corner in corners]
         place_labels(figure, ax, points, texts, obstacles=boxes, line=np.hstack([line, line]))
         return figure
-
-
-def _square_limits(points: NDArray[np.float64], log: bool) -> tuple[float, float]:
-    low, high = float(points.min()), float(points.max())
-    if log:
-        margin = max((high / low) ** 0.09, 1.12)
-        return low / margin, high * margin
-    margin = 0.09 * (high - low) or 0.1
-    return low - margin, high + margin

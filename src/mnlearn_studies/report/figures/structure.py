@@ -16,7 +16,7 @@ from mnlearn.drawing.networks import (
     sign_handles,
 )
 from mnlearn.drawing.style import GREY
-from mnlearn_studies.report.figures.canvas import FigureEntry, Width, empty, new_figure
+from mnlearn_studies.report.figures.canvas import FigureEntry, empty, new_figure
 from mnlearn_studies.report.material import Material
 
 if TYPE_CHECKING:
@@ -34,20 +34,19 @@ class StructureFigure(FigureEntry):
     dataset: str
     method: str
     max_edges: int = 0
-    width: Width = "column"
 
     def draw(self, material: Material) -> Figure:
         """Return the figure."""
         learned = material.structure(self.dataset, self.method)
         if learned is None:
-            return empty(width=self.width)
+            return empty()
         truth = material.truths.get(self.dataset)
         true_edges = set() if truth is None else set(truth.edges())
         found = learned.couplings
         strongest = sorted((e for e in found if found[e]), key=lambda e: (-abs(found[e]), e))
         kept = {e: found[e] for e in strongest[: self.max_edges or len(true_edges) or 40]}
         position = layout(len(learned.names), sorted(true_edges) or sorted(kept))
-        figure, ax = new_figure(self.width, 3.3)
+        figure, ax = new_figure("column", 3.3)
         ax.set_aspect("equal")
         ax.set_axis_off()
         ax.margins(0.07)

@@ -20,27 +20,14 @@ COMPUTED = {
 class Column:
     """A column: the keys of a source, or one of four keys with the names of two other columns.
 
-    Attributes
-    ----------
-    name, head, group : str
-        Name in the CSV file, heading (the name, if empty), and heading above a group of columns.
-    method, quantity, variant, study, table : str
-        Where the numbers come from; see `study.published.Source`.
-    minus, over, percent_less, exceeds : (str, str) or None
-        Two columns, of which the numbers are computed: their difference; their ratio; by how many
-        per cent the first is less than the second; whether the first is larger.
-    decimals : int or None
-        None for those of the table.
-    significant : bool
-        Whether numbers have three significant digits instead of decimals.
-    rank : str
-        The best of all columns of equal rank is bold; empty for none.
-    lower : bool
-        Whether lower is better.
-    stderr : bool
-        Whether standard errors are shown.
-    scientific : bool
-        Whether numbers have one digit and a power of ten.
+    - name, head, group: name in the CSV file, heading (the name, if empty), and heading above a
+      group of columns.
+    - method, quantity, variant, study, table: see `study.published.Source`.
+    - minus, over, percent_less, exceeds: two columns, of which the numbers are computed: their
+      difference; their ratio; by how many per cent the first is less; whether the first is larger.
+    - decimals: those of the table, if None; significant: three significant digits instead of
+      decimals; scientific: one digit and a power of ten; stderr: with standard errors.
+    - rank: the best of all columns of equal rank is bold; lower: lower is better.
     """
 
     name: str

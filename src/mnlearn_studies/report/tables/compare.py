@@ -174,18 +174,10 @@ class Filled:
 
 @dataclass(frozen=True, kw_only=True)
 class OfColumns(TableEntry):
-    """Options of tables with columns.
+    """Options of tables with columns; `decimals` is for columns that do not say.
 
-    Attributes
-    ----------
-    columns : tuple of Column
-        The columns.
-    decimals : int
-        Number of decimals of columns that do not say.
-    mean, geometric_mean : tuple of str
-        Names of columns to average over the datasets that have them all.
-    tests : tuple of (str, str)
-        Names of columns that Wilcoxon's test compares.
+    mean, geometric_mean : names of columns to average over the datasets that have them all. tests :
+    names of columns that Wilcoxon's test compares.
     """
 
     columns: tuple[Column, ...]

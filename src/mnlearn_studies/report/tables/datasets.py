@@ -29,12 +29,8 @@ class Datasets(TableEntry):
 
     The numbers are those of the registry; every download is checked against them.
 
-    Attributes
-    ----------
-    published : Place or tuple of Place
-        Tables of papers: the table shows the first that has a number, the notes compare all.
-    origin : bool
-        Whether notes give the domain and the citation of each dataset.
+    published : tables of papers: the table shows the first that has a number, the notes compare
+    all. origin : whether notes give the domain and the citation of each dataset.
     """
 
     published: Place | tuple[Place, ...] = ()

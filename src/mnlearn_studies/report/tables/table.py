@@ -23,18 +23,10 @@ STALE_NOTE = (
 
 @dataclass(frozen=True)
 class Cell:
-    """One number or word of a table.
+    """One number or word of a table: the text for a reader, and the value in the CSV file.
 
-    Attributes
-    ----------
-    text : str
-        What a reader sees; empty for a missing value.
-    value : float, int, str or None
-        What the CSV file has.
-    methods : tuple of str
-        Our methods that the number depends on, by which `mark_stale` finds it.
-    stderr : float or None
-        Standard error, in a column of its own in the CSV file.
+    methods : ours that the number depends on, by which `mark_stale` finds it. stderr : has a column
+    of its own in the CSV file.
     """
 
     text: str = ""
@@ -61,22 +53,11 @@ class Row:
 class Table:
     """A table, independent of how it is rendered.
 
-    Attributes
-    ----------
-    name, caption : str
-        Name of its files without suffix, and the text above it.
-    columns : tuple of str
-        Names in the CSV file.
-    header : tuple of tuple of str
-        Rows of headings. In all but the last row, equal neighbours are one heading.
-    alignment : str
-        `l` or `r` for each column; if empty, all but the first are on the right.
-    body : tuple of Row
-        The rows.
-    notes : tuple of str
-        Sentences below the table.
-    with_stderr : tuple of str
-        Columns whose standard errors have a column of their own in the CSV file.
+    - columns: their names in the CSV file; with_stderr: those whose standard errors have a column
+      of their own there.
+    - header: rows of headings. In all but the last row, equal neighbours are one heading.
+    - alignment: `l` or `r` for each column; if empty, all but the first are on the right.
+    - caption, notes: the text above the table, and sentences below it.
     """
 
     columns: tuple[str, ...]
