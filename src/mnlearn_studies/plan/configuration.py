@@ -4,7 +4,11 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+import jsonschema
+
+from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json, read_text
+from mnlearn.runtime.yaml_files import read_yaml
 from mnlearn_studies.datasets.prepare import check_own_names, list_unavailable
 from mnlearn_studies.plan.planning import Plan, differences
 from mnlearn_studies.records.record import Record
@@ -16,7 +20,9 @@ from mnlearn_studies.study.folders import (
     source_folder,
     workflow_folders,
 )
-from mnlearn_studies.study.schemas import load_checked
+
+# Longer messages quote whole lists.
+_LONGEST_MESSAGE = 300
 
 
 def find_study(name: str) -> Study:
@@ -93,3 +99,32 @@ def _explain(plan: Plan, record: Record, changed: list[str]) -> list[str]:
     models = Record("models", record.study, record.dataset, record.names)
     why = ", ".join(differences(learned_from, plan.recipe(models)))
     return [f"learning ({why})" if each == "learning" and why else each for each in changed]
+
+
+def load_checked(path: Path, schema_path: Path, defaults: Mapping[str, Any] | None = None) -> Any:
+    """Return the value in a YAML file, which has to fit a schema.
+
+    defaults : values of keys that the file may leave out.
+    """
+    content, schema = read_yaml(path), read_yaml(schema_path)
+    if defaults is not None and isinstance(content, dict):
+        content = {**defaults, **content}
+    errors = sorted(
+        jsonschema.Draft202012Validator(schema).iter_errors(content),
+        key=lambda error: [str(part) for part in error.path],
+    )
+    if errors:
+        place = ".".join(str(part) for part in errors[0].path) or "top level"
+        raise InputError(f"{path}, {place}: {_message(errors[0])}.")
+    return content
+
+
+def _message(error: jsonschema.ValidationError) -> str:
+    """Return what is wrong with a value, in words where the schema has a regular expression."""
+    if error.validator == "pattern":
+        sample = ", or a sample such as msnbc-n1000-f2" if "-f" in error.validator_value else ""
+        name = f"a name of lower-case letters, digits and _{sample}"
+        return f"expected {name}, got {error.instance!r}"
+    if len(error.message) <= _LONGEST_MESSAGE:
+        return str(error.message)
+    return f"{error.message[:_LONGEST_MESSAGE]} …"

@@ -11,8 +11,8 @@ from mnlearn.data.examples import load_dataset
 from mnlearn.data.text_tables import save_text
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.prepare import prepare_dataset
+from mnlearn_studies.plan.configuration import load_checked
 from mnlearn_studies.study.folders import source_folder
-from mnlearn_studies.study.schemas import load_checked
 
 pytestmark = pytest.mark.usefixtures("folder")
 
