@@ -197,19 +197,6 @@ REGRESSIONS = DependencyNetwork(
 COMPILED = compile_network(random_network(0, n_vars=3))
 
 
-def test_npz_with_a_feature_without_its_target(tmp_path):
-    network = DependencyNetwork(
-        trees_of([log_prob_of(0.0)] * 2),
-        features_of([[(0, 1)], [(0, 1), (1, 0)]]),
-        np.array([0, 1], np.int32),
-        np.array([0.5, 0.25]),
-    )
-    assert_equal_models(load_model(with_arrays(tmp_path, network)), network)
-    path = with_arrays(tmp_path, network, target=np.array([1, 1], np.int32))
-    with pytest.raises(InputError, match="'target'"):
-        load_model(path)
-
-
 def test_a_dependency_network_or_none(tmp_path):
     assert load_network(None) is None
     save_model(TREES, tmp_path / "a.npz")
