@@ -60,6 +60,9 @@ docs: $(SITE)/ready ## The documentation site, in build/docs/html
 	@$(SITE)/bin/python -m sphinx -W --keep-going -q -c docs -d build/docs/doctrees . build/docs/html
 	@echo "open build/docs/html/index.html in a browser"
 
+docs/images/inference.png: docs/gallery/plot_6_inference.py $(READY)
+	@MPLBACKEND=Agg $(BIN)/python -c 'import runpy; plt = runpy.run_path("$<")["plt"]; plt.gcf().savefig("$@", dpi=183)'
+
 clean:           ## Remove environments, data, models, logs and the built documentation; the records stay
 	rm -rf $(VENV) $(SITE) build/docs docs/generated .snakemake results/data results/logs results/benchmarks results/checkpoints results/made results/*/models results/*/parts results/*/per_example results/*/queries
 

@@ -140,7 +140,7 @@ def _kind(path: Path, limit: "ExpansionLimit") -> str | None:
     "method",
     type=click.Choice([*PARTITION_METHODS, _BOUNDS]),
     help="Also print log Z in nats by this method: exact, the Bethe estimate, a lower bound, "
-    " an upper bound, annealed importance sampling, or both bounds.",
+    "an upper bound, annealed importance sampling, or both bounds.",
 )
 @memory_option
 @seed_option

@@ -132,6 +132,9 @@ def _network_answer(
         place = np.ix_(
             members, np.concatenate([np.arange(places[v], places[v + 1]) for v in query])
         )
+        if found.approximation is not None:
+            impossible = np.isneginf(found.approximation.log_partition)[found.row_of]
+            _refuse_impossible(np.bincount(members[impossible], minlength=len(rows)) > 0, evidence)
         own = state_probabilities(found.probability, found.start, found.complement)
         p[place] = own[found.row_of]
         if found.approximation is not None:

@@ -5,9 +5,11 @@ import pytest
 import scipy
 from numpy.testing import assert_allclose
 
+import mnlearn as mn
 from made_factors import agreeing, log_joint, log_sum, random_evidence, random_factors
 from made_random import random_network
 from made_state_models import random_states_network
+from mnlearn.inference import queries
 from mnlearn.inference.settings import SCHEDULES, Inference
 from mnlearn.inference.tables import relaxed
 from mnlearn.inference.tables.factors import factors_of, factors_of_tables
@@ -304,6 +306,15 @@ def test_a_long_feature_has_messages_of_its_own():
     assert bound_log_partition_above(network, run())[0] >= value
     with pytest.raises(InputError, match="schedule residual: some features are too long"):
         bethe_log_partition(network, run(schedule="residual"))
+
+
+def test_impossible_evidence_is_refused(monkeypatch):
+    """Also where no circuit says so first."""
+    monkeypatch.setattr(queries, "small_circuit", lambda model: None)
+    network = mn.MarkovNetwork.from_features([{0: 1, 1: 1}, {2: 1}], [-np.inf, 1.0], 3)
+    assert network.query({0: 1}, inference="bp")["V1", 1] == 0
+    with pytest.raises(InputError, match="has probability 0"):
+        network.query({0: 1, 1: 1}, inference="bp")
 
 
 def test_features_of_one_pair_are_one_table():
