@@ -7,6 +7,7 @@ import pytest
 import mnlearn as mn
 from mnlearn.data.examples import load_dataset, load_examples
 from mnlearn.data.rules import OPTION, Rules
+from mnlearn.data.text_tables import save_text
 from mnlearn.runtime.errors import InputError
 
 PLAIN = "a,b,c\n" + "1,0,1\n0,1,1\n1,1,0\n0,0,1\n1,0,0\n0,1,0\n"
@@ -175,3 +176,17 @@ def test_notes_on_what_may_not_be_meant(tmp_path, caplog):
     assert "'id' is a variable of 12 states; if it only numbers people, --leave-out id" in said
     assert "the states 'Yes' and 'yes' of 'says' differ in capitals only" in said
     assert "exactly one of the 2 columns that begin with 'q' is 1 in each row" in said
+
+
+def test_spreadsheets_find_no_formulas(tmp_path):
+    frame = pd.DataFrame({"=cmd()": ["-1", "+49 30", "-1"], "@b": ["@x", "-y", "-y"]})
+    data = mn.read_data(frame)
+    save_text(data, tmp_path / "t.csv")
+    text = (tmp_path / "t.csv").read_text()
+    assert text.splitlines()[:2] == ["'=cmd(),'@b", "-1,'@x"]
+    again = load_dataset(tmp_path / "t.csv")
+    assert again.schema.names == data.schema.names
+    assert [v.texts for v in again.schema] == [v.texts for v in data.schema]
+    model = mn.MarkovNetwork.from_features([{"=a": 1, "b": 1}], [1.0], ["=a", "b"])
+    mn.save(model, tmp_path / "edges.csv")
+    assert (tmp_path / "edges.csv").read_text() == "source,target,weight\n'=a,b,1.0\n"

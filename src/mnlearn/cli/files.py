@@ -135,13 +135,8 @@ def save_data(data: "Dataset", path: Path) -> None:
 
 
 def save_rows(rows: "NDArray[np.uint8]", schema: "Schema", path: Path) -> None:
-    """Write examples as text: as 0 and 1 where these are the states, else as a table of states."""
+    """Write examples as text, in the states of their variables."""
     from mnlearn.data.dataset import Dataset
     from mnlearn.data.text_tables import save_text
-    from mnlearn.runtime.files import write_text
-    from mnlearn.variables.schema import BINARY
 
-    if all(variable.states == BINARY for variable in schema):
-        save_text(Dataset.from_arrays(rows, schema=schema), path)
-    else:
-        write_text(path, schema.decode(rows).to_csv(index=False, lineterminator="\n"))
+    save_text(Dataset.from_arrays(rows, schema=schema), path)

@@ -16,7 +16,7 @@ from mnlearn.data.text import parse_plain
 from mnlearn.data.text_lines import SPACE, Lines, separator_of, tidy_lines
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_text
-from mnlearn.runtime.names import check_names
+from mnlearn.runtime.names import check_names, guarded, unguarded
 from mnlearn.variables.matching import MISSING_TEXTS, is_missing, number_of, shorten
 from mnlearn.variables.schema import Schema
 
@@ -153,7 +153,7 @@ def rows_of(lines: Lines, where: str) -> Iterator[tuple[int, list[str]]]:
             raise InputError(f"{where}, line {begin}: is not CSV: {error}.") from error
         if row is None:
             return
-        yield begin, [cell.strip() for cell in row] or [""]
+        yield begin, [unguarded(cell.strip()) for cell in row] or [""]
 
 
 def _refuse_ragged(row: list[str], width: int, lines: Lines, where: str) -> None:
@@ -327,7 +327,7 @@ def _lines_of(data: Dataset, path: Path | str) -> list[str]:
                 )
     if data.schema.is_binary and all(v.texts == ("0", "1") for v in data.schema):
         return [",".join("01"[value] for value in row) for row in data.rows.tolist()]
-    texts = [np.array(variable.texts, object) for variable in data.schema]
+    texts = [np.array(list(map(guarded, v.texts)), object) for v in data.schema]
     values = data.schema.values(data.rows)
     cells = [own[values[:, v]].tolist() for v, own in enumerate(texts)]
     out = io.StringIO()
@@ -342,7 +342,7 @@ def _header_of(schema: Schema, line: str, path: Path | str) -> str:
     header = io.StringIO()
     csv.writer(
         header, lineterminator="\n", quoting=csv.QUOTE_ALL if of_numbers else csv.QUOTE_MINIMAL
-    ).writerow(schema.names)
+    ).writerow(map(guarded, schema.names))
     first_line = header.getvalue().removesuffix("\n")
     try:
         table = parse_table([first_line, line], str(path))

@@ -9,6 +9,7 @@ from mnlearn.learning.ising.estimate import Estimate
 from mnlearn.runtime.atomic import atomic_path
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json, write_json
+from mnlearn.runtime.names import guarded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,6 +63,12 @@ def check_folder(out: Path, *, resampled: bool, dropped: bool, compared: bool) -
             )
 
 
+def _guarded(table: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a table whose texts no spreadsheet takes for formulas."""
+    table = table.rename(columns=guarded, index=lambda n: guarded(n) if isinstance(n, str) else n)
+    return table.map(lambda cell: guarded(cell) if isinstance(cell, str) else cell)
+
+
 def write_folder(out: Path, found: Estimate) -> None:
     """Write all files of the folder; they take their places once all of them are written."""
     from mnlearn.drawing.ising_figures import draw_all
@@ -71,7 +78,7 @@ def write_folder(out: Path, found: Estimate) -> None:
     with name_missing_glyphs():
         drawn = {name: render(figure) for name, figure in draw_all(found).items()}
     tables = {
-        f"{name}.csv": table.to_csv(index=name == "weights", lineterminator="\n")
+        f"{name}.csv": _guarded(table).to_csv(index=name == "weights", lineterminator="\n")
         for name, table in _tables(found).items()
     }
     pictures = {

@@ -18,6 +18,7 @@ from mnlearn.runtime.atomic import atomic_path
 from mnlearn.runtime.decompression import read_limited
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.file_kinds import kind_of
+from mnlearn.runtime.names import guarded
 
 # str.splitlines also splits at vertical tabs, form feeds, U+2028 and more.
 _LINE_END = re.compile("\r\n|\n|\r")
@@ -68,9 +69,16 @@ def to_csv(rows: Iterable[Mapping[str, Any]]) -> str:
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        # Only NaN differs from itself.
-        writer.writerow({name: value if value == value else None for name, value in row.items()})
+        writer.writerow({name: _cell(value) for name, value in row.items()})
     return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """Return what stands in a cell of CSV."""
+    if isinstance(value, str):
+        return guarded(value)
+    # Only NaN differs from itself.
+    return value if value == value else None
 
 
 def write_json(path: Path | str, value: Any) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from mnlearn.runtime.errors import DATA, InputError
 
+# What a formula of a spreadsheet begins with.
+_FORMULA = ("=", "+", "-", "@")
 # XML has no way to write these, and model files may be XML (.graphml).
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
@@ -31,6 +33,25 @@ def check_names(names: Sequence[str], where: str = DATA) -> tuple[str, ...]:
 def labels_of(names: Sequence[str] | None, n_vars: int) -> tuple[str, ...]:
     """Return the names of variables; V0, V1, ... if they have none."""
     return tuple(names) if names else tuple(f"V{v}" for v in range(n_vars))
+
+
+def guarded(text: str) -> str:
+    """Return a text of a CSV file that a spreadsheet would take for a formula with `'` before it.
+
+    Numbers stay as they are. `unguarded` gives the text back.
+    """
+    if not text.startswith(_FORMULA):
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}"
+    return text
+
+
+def unguarded(text: str) -> str:
+    """Return the text that `guarded` was given."""
+    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
 
 
 def one_line(text: str) -> str:

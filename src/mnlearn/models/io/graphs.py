@@ -1,11 +1,10 @@
 """The graph of a model for other programs: a CSV list of edges, or GraphML."""
 
-import csv
 import io
 from pathlib import Path
 
 from mnlearn.models.edge_weights import Graph, edge_weights
-from mnlearn.runtime.files import write_bytes, write_text
+from mnlearn.runtime.files import to_csv, write_bytes, write_text
 
 
 def write_edges(network: Graph, path: Path | str) -> None:
@@ -15,12 +14,10 @@ def write_edges(network: Graph, path: Path | str) -> None:
     edge of another network leads from the parent to the child.
     """
     names = network.schema.names
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["source", "target", "weight"])
-    for (u, v), weight in sorted(edge_weights(network).items()):
-        writer.writerow([names[u], names[v], repr(weight)])
-    write_text(path, text.getvalue())
+    edges = sorted(edge_weights(network).items())
+    rows = [{"source": names[u], "target": names[v], "weight": w} for (u, v), w in edges]
+    text = to_csv(rows) if rows else "source,target,weight\n"
+    write_text(path, text)
 
 
 def write_graphml(network: Graph, path: Path | str) -> None:
