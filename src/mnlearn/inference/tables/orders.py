@@ -11,7 +11,9 @@ from mnlearn.kernels.tables.order import eliminate, join_scopes
 
 # The rank of a variable that is not eliminated.
 KEPT = -1
-_MOST_TRIES = 100
+_MOST_TRIES = 200
+# The standard deviation of the logarithms of weights in further orders.
+_NOISE = 0.2
 # Log2 of the cells of tables that no better order will make few enough; and of those that need not
 # be counted to the end.
 _WIDE, _HOPELESS = 32.0, 64.0
@@ -40,7 +42,7 @@ def find_order(
     """Return the best of orders of least fill and of least weighted fill.
 
     The first of equal variables is taken. Where the tables are so large that it pays, more orders
-    are tried, in which ties are broken by chance.
+    are tried, with some noise in the weights.
 
     Parameters
     ----------
@@ -67,10 +69,10 @@ def find_order(
     rng, best, k = np.random.default_rng(0), None, 0
     while best is None or k < len(weights) + _n_tries(best.log2_cells, n):
         own, order = near.copy(), np.empty(n, np.int64)
-        priority = np.arange(n) if k < len(weights) else rng.permutation(n)
-        how = weights[k % len(weights)], log_size, rank, priority
+        noise = 1.0 if k < len(weights) else np.exp(_NOISE * rng.normal(size=n))
         most = _HOPELESS if best is None else best.log2_cells
-        n_found, log2_cells = eliminate(own, *how, most, order)
+        weight = weights[k % len(weights)] * noise
+        n_found, log2_cells = eliminate(own, weight, log_size, rank, most, order)
         if best is None or log2_cells < best.log2_cells:
             best = Order(order[:n_found], own, log2_cells)
         k += 1
@@ -109,6 +111,5 @@ def min_fill_order(
     join_scopes(start, np.array([v for scope in scopes for v in scope], np.int64), near)
     order = np.empty(n_vars, np.int64)
     rank = np.zeros(n_vars, np.int64)
-    how = np.ones(n_vars), log_size, rank, np.arange(n_vars), float(most)
-    n_found, log2_cells = eliminate(near, *how, order)
+    n_found, log2_cells = eliminate(near, np.ones(n_vars), log_size, rank, float(most), order)
     return order[:n_found].tolist(), log2_cells

@@ -82,22 +82,11 @@ def _eliminate_one(near, v, members, changed):
 
 
 @kernel
-def _is_before(rank, score, priority, v, other):
-    """Tell whether a variable is eliminated before another one; see `eliminate`."""
-    if rank[v] != rank[other]:
-        return rank[v] < rank[other]
-    if score[v] != score[other]:
-        return score[v] < score[other]
-    return priority[v] < priority[other]
-
-
-@kernel
-def eliminate(near, weight, log_size, rank, priority, most, order):
+def eliminate(near, weight, log_size, rank, most, order):
     """Write an order of elimination to `order`; return its length and log2 of the cells it takes.
 
     The next variable is one of the lowest rank, of these one whose elimination joins the fewest
-    pairs of neighbours, and of these that of the least priority. Each takes a table over the
-    variable and its neighbours.
+    pairs of neighbours, and of these the first. Each takes a table over it and its neighbours.
 
     near : uint64, bits of the neighbours of each variable. Afterwards the row of a variable holds
         the neighbours that it had when it was eliminated.
@@ -116,7 +105,7 @@ def eliminate(near, weight, log_size, rank, priority, most, order):
     for k in range(n_left):
         best = -1
         for v in range(n):
-            if left[v] and (best < 0 or _is_before(rank, score, priority, v, best)):
+            if left[v] and (best < 0 or (rank[v], score[v]) < (rank[best], score[best])):
                 best = v
         order[k], left[best] = best, False
         size = log_size[best]
