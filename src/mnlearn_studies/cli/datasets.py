@@ -6,8 +6,27 @@ from typing import Any
 
 import click
 
-from mnlearn.cli.options import json_option
-from mnlearn_studies.cli.options import data_folder_option, mirror_option
+from mnlearn.cli.options import FOLDER, json_option
+
+mirror_option = click.option(
+    "--mirror",
+    help="Folder or URL that has the data, or several with ':' between them; default: "
+    "$MNLEARN_DATA_MIRROR, else their source.",
+)
+
+
+def _data_folder() -> Path:
+    from mnlearn_studies.study.folders import data_folder
+
+    return data_folder()
+
+
+data_folder_option = click.option(
+    "--folder",
+    type=FOLDER,
+    default=_data_folder,
+    help="Where the data are kept; default: results/data, where studies look for them.",
+)
 
 
 @click.command()

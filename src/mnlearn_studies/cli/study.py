@@ -8,7 +8,7 @@ from mnlearn.cli.options import refuse_given
 from mnlearn.cli.values import parse_names
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import say
-from mnlearn_studies.cli.options import mirror_option
+from mnlearn_studies.cli.datasets import mirror_option
 
 # The options that are read beside each option that asks for something else than a whole run.
 _READ: dict[str, tuple[str, ...]] = {

@@ -63,7 +63,6 @@ class Plan:
         self._asked = {name: frozenset(self._expand(name, datasets)) for name in studies}
         self._recipes: dict[Record, Recipe] = {}
         self._versions: dict[Record, list[Path]] = {}
-        self._listed: dict[Path, frozenset[str]] = {}
         # What records say of their models, by file; and the records that are about some models.
         self._said: dict[Path, Mapping[str, str]] = {}
         self._about: dict[Record, list[Record]] = {}
@@ -117,30 +116,9 @@ class Plan:
     def versions(self, record: Record) -> list[Path]:
         """Return the files of a record that there are, the current one first."""
         if record not in self._versions:
-            self._versions[record] = self._find_versions(record)
+            found, current = self.results.glob(_filled(record, "*", "")), self.path(record)
+            self._versions[record] = sorted(found, key=lambda path: (path != current, path.name))
         return self._versions[record]
-
-    def _find_versions(self, record: Record) -> list[Path]:
-        pattern = self.results / _filled(record, "*", "")
-        # The models of a cell are a folder whose name has the digest.
-        level = next(i for i, part in enumerate(reversed(pattern.parts)) if "*" in part)
-        folder, name = pattern.parents[level], pattern.parts[-1 - level]
-        start, end = name.split("*")
-        tail = pattern.parts[len(pattern.parts) - level :]
-        found = [
-            folder.joinpath(each, *tail)
-            for each in self._names_in(folder)
-            if each.startswith(start) and each.endswith(end)
-        ]
-        found = [path for path in found if not tail or path.exists()]
-        return sorted(found, key=lambda path: (path != self.path(record), path.name))
-
-    def _names_in(self, folder: Path) -> frozenset[str]:
-        """Return the names in a folder, which is read once: a plan is of one moment."""
-        if folder not in self._listed:
-            found = folder.iterdir() if folder.is_dir() else ()
-            self._listed[folder] = frozenset(path.name for path in found)
-        return self._listed[folder]
 
     def is_wanted(self, record: Record) -> bool:
         """Whether a record is asked for."""
@@ -318,7 +296,6 @@ class Plan:
                 if current.exists():
                     current.rename(self.results / _filled(record, AGAIN, name))
         self._versions.clear()
-        self._listed.clear()
 
 
 def _filled(record: Record, digest: str, name: str) -> str:
