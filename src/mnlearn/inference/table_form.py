@@ -81,9 +81,9 @@ class TableForm:
                 tree = CliqueTree(self.factors, ~unknown, max_cells=most_cells())
             else:
                 query = np.flatnonzero(asked & unknown).tolist()
-                tree = answers.pruned_tree(
-                    self.factors, ~unknown, query, not query, max_cells=most_cells()
-                )
+                whole = not query
+                how = {"max_cells": most_cells(), "only_up": whole}
+                tree = answers.pruned_tree(self.factors, ~unknown, query, whole, **how)
             while len(self.trees) >= _KEPT:
                 del self.trees[next(iter(self.trees))]
             self.trees[key] = tree

@@ -166,6 +166,50 @@ def strides_of(factors: Factors) -> NDArray[np.int64]:
     return out
 
 
+def share_room(size: NDArray[np.int64], parent: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    """Return where each message up begins if a message is needed until its parent has its own.
+
+    Returns
+    -------
+    begin : ndarray of int64, shape (n_buckets,)
+    n_cells : int
+        The cells of all messages together.
+    """
+    begin, end = np.zeros(len(size), np.int64), 0
+    below: list[list[int]] = [[] for _ in size]
+    for b, above in enumerate(parent.tolist()):
+        if above >= 0:
+            below[above].append(b)
+    # Where free cells begin, and how many they are, in the order of their places.
+    free: list[tuple[int, int]] = []
+    for b, cells in enumerate(size.tolist()):
+        fitting = [k for k, (_, n) in enumerate(free) if n >= cells]
+        if fitting:
+            # The smallest place that is large enough.
+            k = min(fitting, key=lambda k: free[k][1])
+            begin[b], n = free[k]
+            free[k : k + 1] = [(int(begin[b]) + cells, n - cells)] if n > cells else []
+        else:
+            if free and sum(free[-1]) == end:
+                end = free.pop()[0]
+            begin[b], end = end, end + cells
+        for child in below[b]:
+            free.append((int(begin[child]), int(size[child])))
+        free = _merged(free)
+    return begin, end
+
+
+def _merged(free: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return free places in order, neighbouring ones as one."""
+    out: list[tuple[int, int]] = []
+    for at, n in sorted(free):
+        if out and sum(out[-1]) == at:
+            out[-1] = (out[-1][0], out[-1][1] + n)
+        else:
+            out.append((at, n))
+    return out
+
+
 def check_cost(cost: Cost, most: float, passes: int = 1) -> None:
     """Refuse a tree whose messages would have more than `most` cells.
 

@@ -45,6 +45,7 @@ from mnlearn.inference.tables.buckets import (
     order_of,
     part_of,
     products_of,
+    share_room,
 )
 from mnlearn.inference.tables.factors import Factors
 from mnlearn.kernels.tables.blocks import LOG_SUM, SUM, block_axes
@@ -89,6 +90,9 @@ class CliqueTree:
         Variables that are summed out, or maximised, after all others.
     max_cells : float
         Most cells of the messages.
+    only_up : bool
+        Whether only `log_values` are asked for. Then a message takes the memory of earlier ones
+        that are used up.
 
     Raises
     ------
@@ -101,6 +105,7 @@ class CliqueTree:
     kept: Sequence[int] = ()
     later: Sequence[int] = ()
     max_cells: float = MAX_CELLS
+    only_up: bool = False
 
     def __post_init__(self) -> None:
         check_cost(self.cost, self.max_cells)
@@ -129,7 +134,16 @@ class CliqueTree:
     @cached_property
     def cost(self) -> Cost:
         """What one pass of messages takes."""
-        return cost_of_buckets(self.buckets)
+        found = cost_of_buckets(self.buckets)
+        return found._replace(cells=float(self._room[1])) if self.only_up else found
+
+    @cached_property
+    def _room(self) -> tuple[NDArray[np.int64], int]:
+        """Where the message of each bucket begins, and the cells of all."""
+        size = self.buckets.size
+        if self.only_up:
+            return share_room(size, self.buckets.parent)
+        return np.concatenate([[0], np.cumsum(size[:-1])]), int(size.sum())
 
     @cached_property
     def first_state(self) -> NDArray[np.int64]:
@@ -165,10 +179,10 @@ class CliqueTree:
         log = int((modes != SUM).all())
         scaled = self.factors.scaled
         table = self.factors.log_table if log else scaled.table
-        n_cells = int(buckets.size.sum())
+        begin, n_cells = self._room
         value = np.empty(len(table) + n_cells)
         value[: len(table)] = table
-        at = len(table) + np.concatenate([[0], np.cumsum(buckets.size[:-1])])
+        at = len(table) + begin
         is_factor = self.entry.of_bucket
         low, input_at = np.zeros(len(buckets.source)), np.zeros(len(buckets.source), np.int64)
         from_factor = np.ones(len(low), bool)
