@@ -39,6 +39,7 @@ from mnlearn.variables.schema import NO_STATE, numbered_schema
         ("MARKOV 1 2 1 1 0 3", ", word 7: expected the number of cells of a factor (2), got '3'."),
         ("MARKOV 1 2 1 1 0 2", ": ends too early, expected a value."),
         ("MARKOV 1 2 1 1 0 2 x", ", word 8: expected a number of at least 0, got 'x'."),
+        ("MARKOV 1 2 1 1 0 2 1_0 1", ", word 8: expected a number of at least 0, got '1_0'."),
         ("MARKOV 1 2 1 1 0 2 1 inf", ", word 9: expected a number of at least 0, got 'inf'."),
         ("MARKOV 1 2 1 1 0 2 -1 1", ", word 8: expected a number of at least 0, got '-1'."),
         ("MARKOV 1 2 0 " + "y" * 50, ", word 5: expected the number of known variables "

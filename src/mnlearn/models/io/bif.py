@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from mnlearn.models.bayesian_network import BayesianNetwork, network_of_tables
 from mnlearn.models.cpd_tables import CpdTable
-from mnlearn.models.io.printed import check_sums, fault_of, probabilities
+from mnlearn.models.io.printed import check_sums, fault_of, numbers
 from mnlearn.models.io.xmlbif import parse_xmlbif
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, write_text
@@ -320,7 +320,7 @@ class _Reader:
         """Return the probabilities up to the next semicolon, an axis for each parent first."""
         end = self.text.find(";", self.at)
         words = self.text[self.at : end].replace(",", " ").split()
-        values = probabilities(words)
+        values = numbers(words)
         shape = [len(parent.states) for parent in parents]
         count = math.prod((*shape, len(own.states)))
         if end < 0 or values is None or len(values) != count:

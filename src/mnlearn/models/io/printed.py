@@ -13,21 +13,21 @@ _TOLERANCE = 1e-3
 _MOST = 0.05
 
 
-def probabilities(words: Sequence[str]) -> NDArray[np.float64] | None:
-    """Return the numbers if all words are probabilities."""
+def numbers(words: Sequence[str], most: float = 1.0) -> NDArray[np.float64] | None:
+    """Return the numbers if all words are numbers from 0 to `most`."""
     try:
         values = np.array(list(map(float, words)))
     except ValueError:
         return None
     # Python takes 1_0 for a number. NaN makes a comparison false.
-    fits = ((values >= 0.0) & (values <= 1.0)).all() and not any("_" in word for word in words)
+    fits = ((values >= 0.0) & (values <= most)).all() and not any("_" in word for word in words)
     return values if fits else None
 
 
 def fault_of(words: Sequence[str], n_states: int) -> tuple[int, str] | None:
     """Return the first word that is no probability, by its number, and what was expected."""
     for k, word in enumerate(words):
-        if probabilities([word]) is not None:
+        if numbers([word]) is not None:
             continue
         if word.lower().lstrip("+-") in ("nan", "na", "null", "?"):
             reason = "R's bnlearn writes it for states of the parents that its data lack"

@@ -22,7 +22,7 @@ from mnlearn.models.bayesian_network import BayesianNetwork, network_of_tables
 from mnlearn.models.cpd_tables import CpdTable
 from mnlearn.models.features import FeatureSet, concatenate, features_of, state_features
 from mnlearn.models.interactions import allowed_states
-from mnlearn.models.io.printed import check_sums
+from mnlearn.models.io.printed import check_sums, numbers
 from mnlearn.models.io.suffixes import form_of
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork, network_with_constant
@@ -38,6 +38,7 @@ MAX_CELLS = 1 << 22
 MAX_VARS = 1_000_000
 # Most features of a Markov network that is read.
 MAX_FEATURES = 1 << 20
+_LARGEST = float(np.finfo(float).max)
 # What is no word, as in aGrUM.
 _COMMENT = re.compile(r"(?:#|//)[^\n]*|/\*.*?\*/", re.DOTALL)
 
@@ -275,7 +276,7 @@ class _Reader:
         by_line = (
             n_known
             and len(lines) == 1 + n_known
-            and all(len(line) == 1 + 2 * int(line[0]) for line in lines[1:] if line[0].isdecimal())
+            and all(line[0] == str(len(line) // 2) for line in lines[1:])
         )
         if len(self.words) == 1 + 2 * n_known and not by_line:
             self.at = 0
@@ -327,19 +328,11 @@ class _Reader:
         return number
 
     def _values(self, count: int) -> NDArray[np.float64]:
-        try:
-            values = np.array([float(word) for word in self.words[self.at : self.at + count]])
-            fits = len(values) == count and bool(((values >= 0.0) & (values < math.inf)).all())
-        except ValueError:
-            fits = False
-        if fits:
+        words = self.words[self.at : self.at + count]
+        values = numbers(words, _LARGEST)
+        if values is not None and len(values) == count:
             self.at += count
             return values
         while True:
-            word = self._next("a value")
-            try:
-                value = float(word)
-            except ValueError:
-                value = -1.0
-            if not 0.0 <= value < math.inf:
+            if numbers([self._next("a value")], _LARGEST) is None:
                 self._refuse("a number of at least 0")

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 from mnlearn.models.bayesian_network import BayesianNetwork, network_of_tables
 from mnlearn.models.cpd_tables import CpdTable
-from mnlearn.models.io.printed import check_sums, fault_of, probabilities
+from mnlearn.models.io.printed import check_sums, fault_of, numbers
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text
 from mnlearn.variables.arrays import states_of
@@ -62,7 +62,7 @@ def _table(definition: ElementTree.Element, schema: Schema) -> tuple[int, CpdTab
         raise InputError(f"{name}: expected different variables.")
     if len(words) != math.prod(shape):
         raise InputError(f"{name}: expected {math.prod(shape)} probabilities, not {len(words)}.")
-    values = probabilities(words)
+    values = numbers(words)
     if values is None:
         fault = fault_of(words, shape[-1])
         raise InputError(f"{name}: {fault[1] if fault else ''}")
