@@ -193,9 +193,7 @@ def share_room(size: NDArray[np.int64], parent: NDArray[np.int64]) -> tuple[NDAr
             if free and sum(free[-1]) == end:
                 end = free.pop()[0]
             begin[b], end = end, end + cells
-        for child in below[b]:
-            free.append((int(begin[child]), int(size[child])))
-        free = _merged(free)
+        free = _merged(free + [(int(begin[child]), int(size[child])) for child in below[b]])
     return begin, end
 
 
