@@ -75,16 +75,11 @@ def test_the_spans_of_the_cliques_are_checked():
         replace(whole, clique_start=np.array([0, 1, 3]))
 
 
-def test_likelihoods_and_the_distributions_of_cliques(tree):
+def test_likelihoods(tree):
     states, p = enumerated(tree)
     assert p.sum() == pytest.approx(1.0, abs=1e-12)
     found = tree.log_likelihood(tree.schema.rows(states))
     np.testing.assert_allclose(found, np.log(p), atol=1e-12)
-    for c, joint in enumerate(tree.clique_probabilities()):
-        own = tree.clique(c)
-        for cell in itertools.product(*map(range, joint.shape)):
-            expected = p[(states[:, own] == cell).all(axis=1)].sum()
-            assert joint[cell] == pytest.approx(expected, abs=1e-12)
 
 
 def test_the_circuit_and_the_network_have_the_distribution_over_columns(tree):

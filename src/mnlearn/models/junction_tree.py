@@ -139,21 +139,6 @@ class JunctionTree(Model):
         out[impossible] = -np.inf
         return out
 
-    def clique_probabilities(self) -> list[NDArray[np.float64]]:
-        """Return the joint distribution of each clique, an axis for each of its variables."""
-        found: list[NDArray[np.float64]] = []
-        for c in range(self.n_cliques):
-            joint, own, common = np.exp(self.table(c)), self.clique(c), self.separator(c)
-            if common:
-                above = self.clique(int(self.parent[c]))
-                others = tuple(k for k, v in enumerate(above) if v not in common)
-                margin = found[int(self.parent[c])].sum(axis=others)
-                joint = joint * np.expand_dims(
-                    margin, tuple(k for k, v in enumerate(own) if v not in common)
-                )
-            found.append(joint)
-        return found
-
     @property
     def n_parameters(self) -> int:
         """Number of cells of all tables."""

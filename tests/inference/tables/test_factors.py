@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 
 import oracles
-from made_factors import agreeing, log_joint, log_sum, random_evidence, random_factors
+from made_factors import log_joint
 from made_networks import drawn_network
 from made_state_models import joint, random_states_network
 from made_state_networks import joint as joint_of_conditionals
-from made_state_networks import mixed_network, table_network
-from mnlearn.inference.tables.factors import NO_CHILD, factors_of
+from made_state_networks import mixed_network
+from mnlearn.inference.tables.factors import factors_of
 from mnlearn.models.features import features_of
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import markov_network
-from mnlearn.variables.schema import NO_STATE
 from state_oracles import every_row, schema_of
 
 
@@ -66,20 +65,3 @@ def test_a_long_feature_is_no_table():
 
 def test_circuits_have_no_factors():
     assert factors_of(drawn_network(4, 5, 2, 0).to_circuit()) is None
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_evidence_is_sliced(seed):
-    factors = random_factors(seed)
-    values = random_evidence(seed, factors)
-    given = factors.given(values)
-    assert not set(np.flatnonzero(values != NO_STATE)) & set(given.scope.tolist())
-    n_free = np.prod(factors.arity[values != NO_STATE], dtype=float)
-    expected = log_sum(agreeing(log_joint(factors), values))
-    assert log_sum(log_joint(given)) - np.log(n_free) == pytest.approx(expected)
-
-
-def test_a_known_child_is_no_child_any_more():
-    network, _ = table_network(np.random.default_rng(0), (2, 2, 3))
-    values = np.array([NO_STATE, 1, NO_STATE])
-    assert factors_of(network).given(values).child.tolist() == [0, NO_CHILD, 2]

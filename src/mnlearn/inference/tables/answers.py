@@ -53,15 +53,6 @@ def pruned_tree(
     return CliqueTree(own, known | absent, **settings)  # type: ignore[arg-type]
 
 
-def log_evidence(factors: Factors, rows: Rows, max_cells: float = MAX_CELLS) -> Values:
-    """Return the log of the sum over unknown variables of each row, all of one pattern.
-
-    It is what `CliqueTree.log_values` returns, by a tree without variables that have no effect.
-    """
-    tree = pruned_tree(factors, rows[0] != NO_STATE, (), whole=True, max_cells=max_cells)
-    return tree.log_values(rows)
-
-
 def joint(
     factors: Factors, rows: Rows, query: Sequence[int], max_cells: float = MAX_CELLS
 ) -> Values:

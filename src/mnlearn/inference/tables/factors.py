@@ -18,7 +18,7 @@ from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
-from mnlearn.variables.schema import NO_STATE, Schema
+from mnlearn.variables.schema import Schema
 
 # In `Factors.child`: a factor that is not the conditional distribution of one variable.
 NO_CHILD = -1
@@ -105,25 +105,6 @@ class Factors:
             self.log_table[np.repeat(chosen, cells)],
             self.child[chosen],
         )
-
-    def given(self, values: NDArray[np.integer]) -> "Factors":
-        """Return the factors of the variables that are left, given the states of the others.
-
-        values : number of the state of each variable, NO_STATE where it is not known.
-
-        Known variables are in no scope. The product of the new factors is the product of the old
-        ones at these states: its sum is the probability of the evidence, unnormalised.
-        """
-        known = np.asarray(values) != NO_STATE
-        scopes, tables = list(self.scopes), [self.table(f) for f in range(len(self))]
-        owner = np.repeat(np.arange(len(self)), np.diff(self.start))
-        for f in np.unique(owner[known[self.scope]]).tolist():
-            own = scopes[f]
-            tables[f] = tables[f][tuple(int(values[v]) if known[v] else slice(None) for v in own)]
-            scopes[f] = tuple(v for v in own if not known[v])
-        child = self.child.copy()
-        child[(child != NO_CHILD) & known[child]] = NO_CHILD
-        return factors_of_tables(self.arity, scopes, tables, child)
 
 
 def factors_of_tables(
