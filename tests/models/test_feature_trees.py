@@ -16,7 +16,7 @@ from mnlearn.inference.circuits.exact import log_partition, log_value, marginals
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
 from mnlearn.models import feature_tree as feature_trees
-from mnlearn.models.feature_tree import FeatureTree, _expand, leaf_features
+from mnlearn.models.feature_tree import FeatureTree, _expand, leaf_features, merge_equal
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
@@ -42,7 +42,7 @@ def test_names_stay_with_the_tree(tmp_path):
     data = dataclasses.replace(random_data(0, n_vars=6), schema=binary_schema(names))
     tree = learn_feature_tree(data, LemSettings(delta=0.01))
     save_model(tree, tmp_path / "tree.npz")
-    for same in (tree, load_model(tmp_path / "tree.npz")):
+    for same in (tree, merge_equal(tree), load_model(tmp_path / "tree.npz")):
         assert same.schema.names == names
 
 
@@ -89,15 +89,30 @@ def test_the_markov_network_has_partition_function_1(case):
     np.testing.assert_allclose(network.potential_of(rows), tree.log_likelihood(rows), atol=1e-10)
 
 
+def test_a_graph_has_the_distribution_of_its_tree(case):
+    tree, _, states = case
+    graph = merge_equal(tree)
+    assert graph.n_a_nodes <= tree.n_a_nodes
+    rows = tree.schema.rows(states)
+    assert np.array_equal(graph.log_likelihood(rows), tree.log_likelihood(rows))
+    graph.to_circuit().check()
+    np.testing.assert_allclose(
+        log_value(graph.to_circuit(), rows), tree.log_likelihood(rows), atol=1e-10
+    )
+    again = merge_equal(graph)
+    assert again.child.tolist() == graph.child.tolist()
+
+
 def test_a_file_keeps_the_tree(tmp_path, case):
     tree, _, states = case
-    save_model(tree, tmp_path / "a.npz")
-    again = load_model(tmp_path / "a.npz")
-    rows = tree.schema.rows(states)
-    assert np.array_equal(again.log_likelihood(rows), tree.log_likelihood(rows))
-    assert again.schema == tree.schema
-    save_model(again, tmp_path / "b.npz")
-    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    for model in (tree, merge_equal(tree)):
+        save_model(model, tmp_path / "a.npz")
+        again = load_model(tmp_path / "a.npz")
+        rows = tree.schema.rows(states)
+        assert np.array_equal(again.log_likelihood(rows), model.log_likelihood(rows))
+        assert again.schema == tree.schema
+        save_model(again, tmp_path / "b.npz")
+        assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
 def test_conditional_probabilities_are_those_of_the_enumerated_distribution(trees):
@@ -165,6 +180,23 @@ def test_figure_1_of_the_paper():
     ]  # fmt: skip
 
 
+def test_equal_subtrees_are_counted_once_when_merged():
+    one, two, three = ((0, 1),), ((1, 1),), ((2, 1),)
+    # Both A-nodes of the root's F-node lead to F-nodes that are equal, with all below them.
+    edges = [[0], [1], [2], [3], [], [4], [], [], [], [], []]
+    tree = tree_of([one, two, two, three, three], edges, binary_schema(3))
+    assert tree.describe() == {
+        "n_vars": 3,
+        "n_a_nodes": 10,
+        "n_f_nodes": 5,
+        "n_leaves": 6,
+        "n_tables": 0,
+        "longest_feature": 1,
+        "depth": 3,
+        "n_a_nodes_merged": 6,
+    }
+
+
 def test_as_many_features_as_a_network_has(trees, monkeypatch):
     tree = trees[0][0]
     n_features = sum(1 for leaf in leaf_features(tree) for _ in _expand(tree.schema, leaf))
@@ -209,17 +241,3 @@ def test_from_the_command(tmp_path, monkeypatch):
     assert "feature tree" in succeed("info t.npz").stdout
     assert describe(tree)["n_a_nodes"] == tree.n_a_nodes
     refuse("convert t.npz t.bn", "holds a Bayesian network, not a feature tree")
-
-
-def test_the_sizes_of_a_tree():
-    one, two, three = ((0, 1),), ((1, 1),), ((2, 1),)
-    edges = [[0], [1], [2], [3], [], [4], [], [], [], [], []]
-    assert tree_of([one, two, two, three, three], edges, binary_schema(3)).describe() == {
-        "n_vars": 3,
-        "n_a_nodes": 10,
-        "n_f_nodes": 5,
-        "n_leaves": 6,
-        "n_tables": 0,
-        "longest_feature": 1,
-        "depth": 3,
-    }

@@ -207,7 +207,7 @@ class FeatureTree(Model):
         return markov_network(self.schema, features_of(conjunctions), weights)
 
     def describe(self) -> dict[str, Any]:
-        """Return what the model is: variables, nodes, lengths of features."""
+        """Return what the model is: variables, nodes, lengths of features, size when merged."""
         length = np.diff(self.literal_start)[~self.is_table]
         return {
             "n_vars": self.n_vars,
@@ -217,7 +217,61 @@ class FeatureTree(Model):
             "n_tables": int(self.is_table.sum()),
             "longest_feature": int(length.max()) if len(length) else 0,
             "depth": self.depth(),
+            "n_a_nodes_merged": merge_equal(self).n_a_nodes,
         }
+
+
+def merge_equal(tree: FeatureTree) -> FeatureTree:
+    """Return the feature graph in which equal subtrees are one.
+
+    Two subtrees are equal if they have the same literals, values and probabilities. The graph has
+    the same distribution and is never larger.
+    """
+    last: dict[tuple, int] = {}
+    same_as = np.arange(tree.n_f_nodes)
+    for f in range(tree.n_f_nodes - 1, -1, -1):
+        key = (
+            tree.literals(f),
+            tuple(
+                (float(tree.log_prob[a]), tree.fixed(a), tuple(same_as[tree.children(a)].tolist()))
+                for a in tree.branches(f)
+            ),
+        )
+        # The last of the equal nodes stands for all: it is behind all the parents of each.
+        same_as[f] = last.setdefault(key, f)
+    kept = np.flatnonzero(same_as == np.arange(tree.n_f_nodes))
+    return _select(replace(tree, child=same_as[tree.child].astype(np.int32)), kept)
+
+
+def _select(tree: FeatureTree, kept: NDArray[np.int64]) -> FeatureTree:
+    """Return the tree with the kept F-nodes only, which are all that their A-nodes lead to."""
+    number = np.full(tree.n_f_nodes, -1)
+    number[kept] = np.arange(len(kept))
+    branches = np.concatenate([[ROOT], *(np.array(tree.branches(f)) for f in kept.tolist())])
+    branches = branches.astype(np.int64)
+    literal_start, literal = _spans(tree.literal_start, kept)
+    fixed_start, fixed = _spans(tree.fixed_start, branches)
+    child_start, child = _spans(tree.child_start, branches)
+    return FeatureTree(
+        tree.schema,
+        literal_start,
+        tree.literal_var[literal],
+        tree.literal_value[literal],
+        1 + np.concatenate([[0], np.cumsum(np.diff(tree.branch_start)[kept])]),
+        tree.log_prob[branches],
+        fixed_start,
+        tree.fixed_var[fixed],
+        tree.fixed_value[fixed],
+        child_start,
+        number[tree.child[child]],
+    )
+
+
+def _spans(start: NDArray[np.int64], index: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
+    """Return the starts of the spans at `index` put side by side, and what positions they hold."""
+    length = np.diff(start)[index]
+    begin = np.concatenate([[0], np.cumsum(length)])
+    return begin, np.repeat(start[index] - begin[:-1], length) + np.arange(begin[-1])
 
 
 @dataclass(frozen=True)
