@@ -95,6 +95,13 @@ def test_comments_docstrings_and_layout_change_nothing(sources):
     assert changed(sources, "LOG_ZERO = -1e30", "# A reason.\n\nLOG_ZERO  =  -1e30") == set()
 
 
+def test_how_a_job_is_handed_over_changes_nothing(sources):
+    assert (
+        changed(sources, "return json.dumps(content)", "return json.dumps(content, indent=1)")
+        == set()
+    )
+
+
 # What people read: sentences of errors, progress, help, titles, citations, descriptions, suffixes.
 WORDS = [
     ("expected a subclass of learning.learner.Learner.", "expected another class."),

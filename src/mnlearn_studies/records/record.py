@@ -99,7 +99,7 @@ class Job:
         return path
 
     def to_json(self) -> str:
-        """Return the job as JSON with sorted keys; threads are an option of the command."""
+        """Return the job as JSON, the record first; threads are an option of the command."""
         record = self.record
         content = {
             "record": [record.kind, record.study, record.dataset, list(record.names)],
@@ -109,7 +109,7 @@ class Job:
             "outputs": {name: str(path) for name, path in self.outputs.items()},
             "given": dict(self.given),
         }
-        return json.dumps(content, sort_keys=False)
+        return json.dumps(content)
 
     @classmethod
     def from_json(cls, text: str, threads: int) -> "Job":
