@@ -107,6 +107,17 @@ def test_a_penalised_intercept():
         assert moved >= here - 1e-7
 
 
+@pytest.mark.parametrize("free", [True, False])
+def test_a_penalty_that_holds_all_weights(free):
+    data = chain()
+    path = learn_logistic_path(data, [1e6], free_intercept=free)
+    assert path.coefficient[0].nnz == 0
+    assert (path.gap <= 1e-5 * path.constant_loss + 1e-12).all()
+    share = np.exp(path.intercept[0, 4:]) / np.exp(path.intercept[0, 4:]).sum()
+    expected = data.counts(3) / data.n_examples if free else np.full(4, 0.25)
+    assert_allclose(share, expected, atol=1e-6)
+
+
 def test_pairs_of_states_and_a_network():
     data = chain()
     path = learn_logistic_path(data, [10.0])

@@ -126,7 +126,7 @@ class SoftmaxTask:
         begin = end - covered.sum(axis=1)
         total = np.zeros((end[-1], end[-1]), np.float32)
         root, share = np.sqrt(self.weight).astype(np.float32), share.astype(np.float32)
-        size = max(256, _BLOCK_CELLS // int(end[-1]))
+        size = max(256, _BLOCK_CELLS // max(1, int(end[-1])))
         for block in (slice(first, first + size) for first in range(0, len(self.rows), size)):
             rows = self.rows[block]
             # All are multiplied by the root of the weight, and `bent` by the share of the state.
