@@ -27,7 +27,6 @@ from mnlearn.inference.evidence import (
 from mnlearn.inference.plan import MARGINALS, Plan, TooWideError, plan
 from mnlearn.inference.queries import Answer, answer, log_probabilities, modes
 from mnlearn.inference.queries import joint as joint_probabilities
-from mnlearn.inference.sampling import describe_barriers
 from mnlearn.inference.settings import AUTO, EXACT, METHODS, Inference
 from mnlearn.inference.state_columns import state_start
 from mnlearn.runtime.errors import InputError
@@ -188,9 +187,6 @@ def _probabilities(model: Any, evidence: Evidence, how: Asked, wanted: Sequence[
         chosen = plan(model, MARGINALS, evidence.values == NO_STATE, method, asked)
     _tell_unused(model, chosen, method, given, how)
     inference = settings_of(chosen.method, _requested(how.settings, chosen.method))
-    barriers = describe_barriers(model, inference.method)
-    if barriers is not None:
-        how.tell(barriers)
     run: dict[str, Any] = {"seed": how.seed, "threads": how.threads, "asked": asked}
     found = answer(model, evidence, chosen, inference, **run)
     _tell_unconverged(found, how)
