@@ -193,51 +193,6 @@ def test_the_rule_of_a_count_shows_its_tolerance_and_options(published, changes,
     assert claim(published, PAIRS, **{**WINS, **changes}).brief == f"number of datasets, {brief}"
 
 
-@pytest.mark.parametrize(
-    ("entry", "brief"),
-    [
-        (
-            {**COUNT, "rule": "best", "a": [{"name": "a", **A}], "best": ["a"], "ties": True},
-            "number of datasets, ±1; ties count",
-        ),
-        ({**COUNT, "rule": "inside", "a": A, "low": 0.5, "high": 2},
-         "number of datasets, ±1; 0.5 to 2"),
-        ({**COUNT, "rule": "longer", "a": A, "bound": 86400, "published": "often"},
-         "slow datasets, `often` is at least a third; limit 86,400 s"),
-        ({**COUNT, "rule": "cells", "a": A, "b": B}, "number of cells, ±1"),
-        ({"kind": "ratio", "a": A, "b": B, "mean": "geometric"}, "mean ratio, geometric, ±10 %"),
-        ({"kind": "ratio", "rule": "rest", "a": A, "b": B}, "mean share, ±0.02"),
-        ({"kind": "range", "a": A, "b": B, "published": "1 to 2"},
-         "order of magnitude, arithmetic, ±10 %"),
-        ({"kind": "range", "rule": "ends", "a": A, "b": B, "published": "1 to 2"},
-         "range of ratios, ±20 %"),
-        ({"kind": "value", "a": A, "dataset": "kdd"}, "value, ±1 %"),
-        ({"kind": "value", "rule": "time", "a": A, "dataset": "kdd"}, "absolute time, ±10 %"),
-        ({"kind": "value", "rule": "above", "a": A, "dataset": "kdd", "limit": "number"},
-         "bound, not judged at our limit"),
-        ({"kind": "distribution", "a": A, "values": [1]}, "distribution, every count ±1"),
-        ({**TREND, "published": "1; 2"}, "trend of means, last over first ±10 %"),
-        ({"kind": "trend", "rule": "order", "a": A, "b": B}, "order of means, arithmetic"),
-        ({"kind": "trend", "rule": "power", "a": A, "b": B}, "power of growth, ±0.2"),
-        ({"kind": "correlation", "a": A, "b": B}, "rank correlation, at least 0.3"),
-        ({"kind": "example", "example": "figure_1", "published": "10; 64"},
-         "worked example, ±1e-06"),
-        ({"kind": "setting", "paths": ["title"]}, "setting, values of the study"),
-        ({"kind": "setting", "rule": "combinations", "paths": ["title"]},
-         "setting, number of combinations"),
-        ({"kind": "setting", "rule": "recorded", "a": A}, "setting, value of every model"),
-        ({"kind": "setting", "rule": "scored", "a": A}, "setting, number of scored variants"),
-        ({"kind": "stated", "ours": "x"}, "in words"),
-        ({"kind": "unavailable", "needs": "x"}, "no rule yet"),
-    ],
-)  # fmt: skip
-def test_the_rule_of_a_claim_in_a_few_words(published, entry, brief):
-    positive = scores_on(a=[1.0, 2.0, 3.0], b=[1.5, 1.5, 3.5])
-    made = claim(published, positive, content={"number": 5}, **{"published": 1, **entry})
-    assert made.brief == brief
-    assert made.is_setup == (entry["kind"] in ("setting", "stated"))
-
-
 def test_files_for_readers_and_programs(published, tmp_path):
     content = {"cmll": {"groups": 4, "samples": 10}}
     study = study_of(
