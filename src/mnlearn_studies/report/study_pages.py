@@ -1,25 +1,22 @@
 """The pages of results, written from products and records."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from mnlearn.runtime.files import write_text
 from mnlearn_studies.plan.configuration import find_study, plan_of
 from mnlearn_studies.plan.planning import Plan
-from mnlearn_studies.records.gather import read_scores
 from mnlearn_studies.report import claims
 from mnlearn_studies.report.html import write_html
 from mnlearn_studies.report.material import load_material
 from mnlearn_studies.report.pages.fidelity import build_fidelity_page
-from mnlearn_studies.report.pages.numbers import load_reasons, published_numbers
 from mnlearn_studies.report.pages.overview import build_claim_page, build_index
-from mnlearn_studies.report.pages.records import StudyRecords, build_record_page
+from mnlearn_studies.report.pages.records import build_record_page
 from mnlearn_studies.report.pages.study import build_study_page
 from mnlearn_studies.report.pages.texts import summarise
 from mnlearn_studies.study.commit import read_commit
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.folders import results_folder, run_folder, source_folder
-from mnlearn_studies.study.published import load_published
 from mnlearn_studies.study.shipped import studies_of_papers
 
 _STUDY_NOTE = "<!-- Written by `mnlearn study`; edits are lost. -->\n\n"
@@ -46,7 +43,8 @@ def result_pages() -> dict[Path, str]:
     pages = {results / name / "README.md": study_page(plan, name) for name, plan in plans.items()}
     return {
         **{path: _STUDY_NOTE + text for path, text in pages.items()},
-        results / "RECORD.md": _RECORD_NOTE + record_page(plans),
+        results / "RECORD.md": _RECORD_NOTE
+        + build_record_page(plans, common_commit(plans.values())),
         **overview_pages(),
     }
 
@@ -56,7 +54,7 @@ def overview_pages() -> dict[Path, str]:
     results, papers = results_folder(), studies_of_papers()
     return {
         results / "README.md": _STUDY_NOTE + build_index(_recorded_studies(), results),
-        results / "FIDELITY.md": _RECORD_NOTE + fidelity_page(papers, results),
+        results / "FIDELITY.md": _RECORD_NOTE + build_fidelity_page(papers, results),
         results / "CLAIMS.md": _RECORD_NOTE + build_claim_page(papers, results),
     }
 
@@ -84,22 +82,6 @@ def learner_summaries(study: Study) -> dict[str, str]:
     is_linked = source_folder() == run_folder()
     learners = dict.fromkeys(map(study.learner, study.methods))
     return {learner: summarise(learner, docs, is_linked) for learner in learners}
-
-
-def fidelity_page(studies: Mapping[str, Study], results: Path) -> str:
-    """Return the page on how closely the studies of papers, which have run, reproduce them."""
-    scores = {name: read_scores(results / name / "scores.csv") for name in studies}
-    numbers = published_numbers(load_published(), scores)
-    return build_fidelity_page(studies, numbers, load_reasons(), results)
-
-
-def record_page(plans: Mapping[str, Plan]) -> str:
-    """Return the page on the records of some studies; see `build_record_page`."""
-    studies = [
-        StudyRecords(name, plan.kept(name), len(plan.all_records(name)))
-        for name, plan in plans.items()
-    ]
-    return build_record_page(studies, common_commit(plans.values()))
 
 
 def common_commit(plans: Iterable[Plan]) -> str:

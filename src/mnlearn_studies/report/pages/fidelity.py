@@ -3,8 +3,16 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from mnlearn_studies.records.gather import read_scores
 from mnlearn_studies.report.markdown import bullets, escape, page, pipe_table
-from mnlearn_studies.report.pages.numbers import DEVIATIONS, NEAR, PublishedNumber, Reasons
+from mnlearn_studies.report.pages.numbers import (
+    DEVIATIONS,
+    NEAR,
+    PublishedNumber,
+    Reasons,
+    load_reasons,
+    published_numbers,
+)
 from mnlearn_studies.report.pages.overview import (
     GROUPS,
     GROUPS_SAID,
@@ -14,6 +22,7 @@ from mnlearn_studies.report.pages.overview import (
 )
 from mnlearn_studies.report.statistics import geometric_mean
 from mnlearn_studies.study.definition import Study
+from mnlearn_studies.study.published import load_published
 
 _NEARNESS = (NEAR, 0.1, 0.5)
 # What seconds are of.
@@ -27,12 +36,11 @@ _STEPS = {
 _Numbers = Sequence[PublishedNumber]
 
 
-def build_fidelity_page(
-    studies: Mapping[str, Study], numbers: _Numbers, reasons: Reasons, results: Path
-) -> str:
-    """Return the page on the studies of papers; see `published_numbers` and `load_reasons`."""
+def build_fidelity_page(studies: Mapping[str, Study], results: Path) -> str:
+    """Return the page on the studies of papers, which have run."""
+    scores = {name: read_scores(results / name / "scores.csv") for name in studies}
     of_kind: dict[str, list[PublishedNumber]] = {}
-    for number in numbers:
+    for number in published_numbers(load_published(), scores):
         of_kind.setdefault(number.kind, []).append(number)
     return page(
         "# Fidelity",
@@ -40,7 +48,7 @@ def build_fidelity_page(
         "times and numbers of the datasets, every claim, and every figure. Other numbers, such as "
         "settings and speed-ups, stand beside ours on the pages of the studies. The page is "
         "computed from the scores of the studies and from the published numbers.",
-        *_accuracy(of_kind.get("accuracy", []), reasons),
+        *_accuracy(of_kind.get("accuracy", []), load_reasons()),
         *_sizes(of_kind.get("size", [])),
         *_times(of_kind.get("time", [])),
         *_data(of_kind.get("data", [])),

@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mnlearn_studies.plan.planning import Plan
 from mnlearn_studies.records.files import read_record
 from mnlearn_studies.records.seconds import sum_seconds
 from mnlearn_studies.report.markdown import bullets, escape, page, pipe_table
@@ -13,15 +13,6 @@ from mnlearn_studies.report.markdown import bullets, escape, page, pipe_table
 # How many digests of a step the table shows.
 _SHOWN = 2
 _Records = Sequence[Mapping[str, Any]]
-
-
-@dataclass(frozen=True)
-class StudyRecords:
-    """The records of a study: those it has by their kinds, and how many it should have."""
-
-    name: str
-    paths: Mapping[str, Sequence[Path]]
-    n_planned: int
 
 
 def describe_provenance(paths: Mapping[str, Sequence[Path]]) -> list[str]:
@@ -47,20 +38,20 @@ def describe_provenance(paths: Mapping[str, Sequence[Path]]) -> list[str]:
     ]
 
 
-def build_record_page(studies: Sequence[StudyRecords], commit: str) -> str:
+def build_record_page(plans: Mapping[str, Plan], commit: str) -> str:
     """Return the page on all records: their commit, machines and versions, and the hours.
 
     commit : that all records were made at; empty if they were made at several.
     """
     counts = {}
     records: dict[str, list[Mapping[str, Any]]] = {}
-    for study in studies:
-        loaded = _load(study.paths)
+    for name, plan in plans.items():
+        loaded = _load(plan.kept(name))
         for kind, of_kind in loaded.items():
             records.setdefault(kind, []).extend(of_kind)
         hours = [seconds / 3600 for seconds in sum_seconds(loaded.get("cells", ()))]
-        n_records = sum(map(len, loaded.values()))
-        counts[f"[`{study.name}`]({study.name}/README.md)"] = (n_records, study.n_planned, *hours)
+        sizes = (sum(map(len, loaded.values())), len(plan.all_records(name)))
+        counts[f"[`{name}`]({name}/README.md)"] = (*sizes, *hours)
     counts["all"] = tuple(map(sum, zip(*counts.values(), strict=True))) or (0, 0, 0.0, 0.0)
     rows = [
         (name, f"{made:,}", f"{planned:,}", f"{search:.2f}", f"{scoring:.2f}")

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from mnlearn.methods import load_learner
@@ -23,33 +22,22 @@ _INFERENCE = {
 }
 
 
-@dataclass(frozen=True)
-class Paragraph:
-    """What a page explains: a score, or another quantity, by its name for readers.
-
-    quantities : how their names begin. text : one paragraph of Markdown, where `{groups}` and
-    `{inference}` stand for settings of a study.
-    """
-
-    name: str
-    quantities: tuple[str, ...]
-    text: str
-
-
+# What a page explains: its name for readers, how its quantities begin, and one paragraph of
+# Markdown, where `{groups}` and `{inference}` stand for settings of a study.
 _PARAGRAPHS = (
     # The likelihood first, and the scores of query groups last.
     *(
-        Paragraph(metric.name.upper(), (metric.name,), metric.text)
+        (metric.name.upper(), (metric.name,), metric.text)
         for metric in sorted(METRICS, key=lambda metric: (metric.by_group, metric.name != "ll"))
     ),
-    Paragraph(
+    (
         "KL divergence",
         ("kl_to",),
         "The Kullback-Leibler divergence of one model from another is the mean, over samples of "
         "the first model, of the difference between their log-probabilities, in nats. It is 0 if "
         "the two distributions are equal.",
     ),
-    Paragraph(
+    (
         "Seconds",
         ("seconds", "mean_seconds"),
         "Times are processor seconds of one thread after a warm-up, which leaves out compilation. "
@@ -57,7 +45,7 @@ _PARAGRAPHS = (
         "those of the search otherwise. Published seconds come from other machines, so only ratios "
         "can be compared.",
     ),
-    Paragraph(
+    (
         "Features",
         ("n_features", "mean_length", "n_edges", "n_splits"),
         "The size of a network is its number of features (weighted conjunctions of literals) and "
@@ -82,9 +70,9 @@ def describe_metrics(study: Study, quantities: Iterable[str]) -> list[str]:
         "inference": _INFERENCE[cmll["inference"].get("method", "gibbs")],
     }
     return [
-        f"**{metric.name}.** {metric.text.format(**settings)}"
-        for metric in _PARAGRAPHS
-        if any(f"{q}_".startswith(f"{start}_") for q in shown for start in metric.quantities)
+        f"**{name}.** {text.format(**settings)}"
+        for name, starts, text in _PARAGRAPHS
+        if any(f"{q}_".startswith(f"{start}_") for q in shown for start in starts)
     ]
 
 
