@@ -5,6 +5,7 @@ import pytest
 
 from checked_networks import CHECKED
 from made_random import random_data, random_dependency_network, random_network
+from made_state_models import random_states_network
 from mnlearn.inference.marginals import conditional_marginals as marginals_of_rows
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import query_of, terms_of
@@ -108,6 +109,11 @@ def test_without_features_beliefs_are_even_and_dependency_networks_are_refused()
     terms = terms_of(random_dependency_network(0))
     with pytest.raises(InputError, match="expected a Markov network"):
         infer_beliefs(terms, np.zeros(5, np.uint8), np.array([0, 1]), Inference("bp"))
+    states = random_states_network(0)
+    with pytest.raises(InputError, match="inference bp: some features are too long for tables"):
+        infer_beliefs(
+            terms_of(states), np.zeros(states.n_columns, np.uint8), np.arange(2), Inference("bp")
+        )
 
 
 def tight(**settings):

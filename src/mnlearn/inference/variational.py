@@ -125,28 +125,16 @@ def infer_beliefs(
 def propagate(
     asked: Query, evidence: NDArray[np.uint8], inference: Inference, *, threads: int = 1
 ) -> Approximation:
-    """Return the beliefs of the query variables given each row of evidence.
+    """Return the beliefs of query variables of two states given each row of evidence, by features.
 
-    Parameters
-    ----------
-    asked : Query
-        Terms of a Markov network, split into query and evidence.
-    evidence : ndarray of uint8, shape (n_rows, n_evidence_indicators)
-        Values of the indicators of the evidence variables.
-    inference : Inference
-        Damping, schedule and when to stop.
-    threads : int
-        Number of threads; the result does not depend on it.
-
-    Returns
-    -------
-    Approximation
-        Its `log_partition` is the Bethe estimate of log Z.
+    evidence : uint8, (n_rows, n_evidence_indicators). `log_partition` of the answer is the Bethe
+    estimate of log Z.
 
     Raises
     ------
     InputError
-        The terms are those of a dependency network, which has no factors.
+        The terms are those of a dependency network, which has no factors, or the variables have
+        more states.
 
     Notes
     -----
@@ -162,10 +150,10 @@ def propagate(
     """
     if asked.owned:
         raise InputError("belief propagation: expected a Markov network.")
-    if inference.schedule == "residual":
-        raise InputError(
-            "schedule residual: some features are too long for tables; use sequential or parallel."
-        )
+    if inference.schedule == "residual" or not asked.is_binary:
+        what = "inference bp" if not asked.is_binary else "schedule residual"
+        other = "gibbs or meanfield" if not asked.is_binary else "sequential or parallel"
+        raise InputError(f"{what}: some features are too long for tables; use {other}.")
     plan = PropagationPlan(
         inference.iterations,
         inference.tolerance,
@@ -174,7 +162,7 @@ def propagate(
     )
 
     def fit(rows: NDArray, first: int, last: int, log_odds: NDArray, report: NDArray) -> None:
-        propagate_beliefs(asked.terms, rows, asked.blocks, plan, first, last, log_odds, report)
+        propagate_beliefs(asked.terms, rows, plan, first, last, log_odds, report)
 
     return approximate_rows(fit, asked, evidence, inference.tolerance, threads)
 
@@ -189,24 +177,9 @@ def propagate_on_tables(
 ) -> Approximation:
     """Return the beliefs of the query variables given the states of all others in each row.
 
-    Parameters
-    ----------
-    factors : Factors
-        The tables of a model.
-    values : ndarray of uint8, shape (n_rows, n_vars)
-        Numbers of states; those of query variables are not read.
-    query : ndarray of int64, shape (n_query,)
-        Variables, ascending.
-    inference : Inference
-        Damping, schedule and when to stop.
-    threads : int
-        Number of threads; the result does not depend on it.
-
-    Returns
-    -------
-    Approximation
-        Its `log_partition` is the Bethe estimate of log Z; minus infinity for evidence that is seen
-        to be impossible, whose beliefs are even.
+    values : uint8, (n_rows, n_vars), numbers of states; those of query variables are not read.
+    query : ascending. `log_partition` of the answer is the Bethe estimate of log Z; minus infinity
+    for evidence that is seen to be impossible, whose beliefs are even.
 
     Notes
     -----
@@ -253,20 +226,11 @@ def bethe_log_partition(
 ) -> tuple[float, bool]:
     """Return the Bethe estimate of log Z, in nats, and whether the propagation converged.
 
-    Parameters
-    ----------
-    network : MarkovNetwork or BayesianNetwork
-        Without tables, infinite weights count as `inference.terms.HARD_WEIGHT`.
-    inference : Inference
-        Damping, schedule and when to stop.
-    by_feature : bool
-        Each feature is a factor of its own, as in the LEM paper. Else the features over some
-        variables are one table, unless that would be too large.
+    by_feature : each feature is a factor of its own, as in the LEM paper. Else the features over
+        some variables are one table, unless that would be too large.
 
-    Notes
-    -----
-    The estimate can be above or below log Z. It is exact where the graph that joins each factor
-    to its variables has no cycle.
+    The estimate can be above or below log Z. It is exact where the graph that joins each factor to
+    its variables has no cycle. Without tables, infinite weights count as `terms.HARD_WEIGHT`.
     """
     terms = terms_of(network)
     if by_feature or terms.factors is None:
@@ -283,18 +247,8 @@ def bound_log_partition_above(
 ) -> tuple[float, bool]:
     """Return an upper bound of log Z, in nats, and whether the messages converged.
 
-    Parameters
-    ----------
-    network : MarkovNetwork or BayesianNetwork
-        Features that are too long for a table are replaced by greater ones; see
-        `inference.tables.relaxed`.
-    inference : Inference
-        Damping, schedule and when to stop. The bound holds without convergence too.
-
-    Notes
-    -----
-    The mean of the logarithms of forests of tables is the network. As log Z is convex, the mean of
-    the forests' log Z is a bound. Tree-reweighted belief propagation makes it small.
+    The bound holds without convergence too. `kernels.tables.forests` says how; features that are
+    too long for a table are replaced by greater ones.
 
     References
     ----------
@@ -312,21 +266,8 @@ def fit_independent(
 ) -> Approximation:
     """Return the mean-field marginals of the query variables given each row of evidence.
 
-    Parameters
-    ----------
-    asked : Query
-        Terms of a Markov or dependency network, split into query and evidence.
-    evidence : ndarray of uint8, shape (n_rows, n_evidence_indicators)
-        Values of the indicators of the evidence variables.
-    inference : Inference
-        Most iterations, and tolerance.
-    threads : int
-        Number of threads; the result does not depend on it.
-
-    Returns
-    -------
-    Approximation
-        Its `log_partition` is a lower bound of log Z; not a number for a dependency network.
+    evidence : uint8, (n_rows, n_evidence_indicators). `log_partition` of the answer is a lower
+    bound of log Z; not a number for a dependency network.
 
     Notes
     -----
@@ -358,11 +299,6 @@ def bound_log_partition(
 ) -> tuple[float, bool]:
     """Return a lower bound of log Z, in nats, and whether the updates converged.
 
-    Parameters
-    ----------
-    network : MarkovNetwork or BayesianNetwork
-        Infinite weights count as `inference.terms.HARD_WEIGHT`.
-    inference : Inference
-        Most iterations, and tolerance. The bound holds without convergence too.
+    The bound holds without convergence too.
     """
     return log_partition_by(fit_independent, network, inference)

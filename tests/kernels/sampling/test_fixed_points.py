@@ -58,7 +58,7 @@ def test_iterations_of_belief_propagation(seed, parallel):
     for n_iterations in (0, 1, 3):
         plan = PropagationPlan(n_iterations, 0.0, damping, parallel)
         odds, report = np.full((n_rows, n), np.nan), np.full((n_rows, 3), np.nan)
-        propagate_beliefs(arrays(terms), evidence, single_blocks(n), plan, 1, n_rows, odds, report)
+        propagate_beliefs(arrays(terms), evidence, plan, 1, n_rows, odds, report)
         assert np.isnan(odds[0]).all()
         for i in range(1, n_rows):
             left = [t for t in terms if holds(t.known, evidence[i]) and t.weight != 0.0]
@@ -83,17 +83,13 @@ def test_iterations_end_at_the_tolerance():
     for n_iterations in range(1, 12):
         for parallel in (True, False):
             plan = PropagationPlan(n_iterations, 0.0, 0.2, parallel)
-            propagate_beliefs(
-                arrays(terms), nothing, single_blocks(odds.shape[1]), plan, 0, 1, odds, report
-            )
+            propagate_beliefs(arrays(terms), nothing, plan, 0, 1, odds, report)
             changes.append((parallel, report[0, 1]))
     for parallel in (True, False):
         own = [change for p, change in changes if p == parallel]
         tolerance = own[5]
         plan = PropagationPlan(100, tolerance, 0.2, parallel)
-        propagate_beliefs(
-            arrays(terms), nothing, single_blocks(odds.shape[1]), plan, 0, 1, odds, report
-        )
+        propagate_beliefs(arrays(terms), nothing, plan, 0, 1, odds, report)
         assert report[0, 0] == 1 + next(k for k, change in enumerate(own) if change <= tolerance)
 
 
@@ -104,7 +100,7 @@ def test_factors_of_one_run_share_no_variable(n_terms, n_query):
     terms[0] = terms[0]._replace(known=[], weight=0.5)
     evidence = np.array([1, 0], np.uint8)
     run = np.full(n_terms, 99)
-    n_runs = belief_propagation._find_runs(arrays(terms), evidence, single_blocks(n_query), run)
+    n_runs = belief_propagation._find_runs(arrays(terms), evidence, n_query, run)
     runs, expected = [], []
     for t in terms:
         own = {v for v, _ in t.asked}
@@ -131,7 +127,7 @@ def test_factors_take_the_place_of_those_of_other_evidence():
         part[:] = 77
     factors.constants[:] = np.nan
     n_runs = belief_propagation._collect_factors(
-        arrays(terms), np.array([1, 0], np.uint8), single_blocks(5), factors
+        arrays(terms), np.array([1, 0], np.uint8), 5, factors
     )
     n = factors.run_start[n_runs]
     assert sorted(factors.term[:n]) == [
@@ -159,7 +155,7 @@ def test_runs_of_thousands_of_factors_of_one_variable():
     ]
     run = np.full(len(terms), -9)
     nothing = np.empty(0, np.uint8)
-    n_runs = belief_propagation._find_runs(arrays(terms), nothing, single_blocks(3), run)
+    n_runs = belief_propagation._find_runs(arrays(terms), nothing, 3, run)
     assert run.tolist() == [*range(4099), 0, 4099, 1, 4100, 2]
     assert n_runs == 4101
 

@@ -6,9 +6,7 @@ that its other literals hold: log(1 - p + p exp(w)) in favour of the variable's 
 is a sum of products, so that it keeps its digits where p is near 1. The work for a factor is
 proportional to its length. All messages and beliefs are log-odds of the value 1.
 
-Of variables of several states the literals speak of indicators (see `blocks`), at most one in a
-factor. A message to an indicator adds to the scores of the states that have it, and the belief of
-an indicator is the log-odds that the scores of its variable give it.
+Variables have two states; others are for the messages of tables.
 
 Factors lie in runs: those of one run share no variable. The messages of a run therefore do not
 depend on each other, and the loops over them use vector instructions.
@@ -22,8 +20,6 @@ from numpy.typing import NDArray
 from mnlearn.kernels.arithmetic.bits import lowest_bit
 from mnlearn.kernels.arithmetic.logistic import log_normal, log_sigmoid, sigmoid
 from mnlearn.kernels.jit import copy_into, inlined, kernel
-from mnlearn.kernels.sampling.block_beliefs import add_to_scores, believe, start_beliefs
-from mnlearn.kernels.sampling.blocks import are_single, fill_softmax
 
 # Beyond this weight exp(w) + 1 is exp(w).
 _LARGE = 30.0
@@ -76,67 +72,34 @@ class Factors(NamedTuple):
 
 
 @kernel
-def propagate_beliefs(terms, evidence, blocks, plan, first, last, scores, report):
+def propagate_beliefs(terms, evidence, plan, first, last, beliefs, report):
     """Fill in the beliefs of all query variables for the evidence rows `first` to `last`.
 
     terms : QueryTerms, all symmetric. evidence : uint8, (n_evidence, n_evidence_indicators).
-    blocks : Blocks. plan : PropagationPlan. scores : float64, (n_evidence, n_columns), overwritten
-        by the log-odds of single columns, and the scores of the states of other blocks.
+    plan : PropagationPlan. beliefs : float64, (n_evidence, n_query), overwritten by log-odds.
     report : float64, (n_evidence, 3), overwritten: the iterations, the largest change in the last
         one, and the Bethe estimate of log Z of the query variables.
     """
     factors = _room_for_factors(terms)
-    n_query = len(blocks.block_of)
-    single = are_single(blocks)
-    belief, before = np.empty(n_query), np.empty(n_query)
+    before = np.empty(beliefs.shape[1])
     for i in range(first, last):
-        n_runs = _collect_factors(terms, evidence[i], blocks, factors)
+        n_runs = _collect_factors(terms, evidence[i], len(before), factors)
         n_factors = factors.run_start[n_runs]
         factors.message[:] = 0.0
-        scores[i] = 0.0
-        start_beliefs(blocks, scores[i], belief)
+        belief = beliefs[i]
+        belief[:] = 0.0
         change = np.inf
         iteration = 0
         while iteration < plan.max_iterations and change > plan.tolerance:
             copy_into(before, belief)
             if plan.parallel:
                 _send_together(factors, n_factors, plan.damping, belief)
-                if not single:
-                    _believe_messages(factors, n_factors, blocks, scores[i], belief)
-            elif single:
-                _send_in_order(factors, n_runs, plan.damping, belief)
             else:
-                _send_to_blocks(factors, n_runs, plan.damping, blocks, scores[i], belief)
+                _send_in_order(factors, n_runs, plan.damping, belief)
             change = _largest_change(before, belief)
             iteration += 1
-        if single:
-            copy_into(scores[i], belief)
         report[i, 0], report[i, 1] = iteration, change
-        report[i, 2] = _bethe_log_partition(factors, n_factors, blocks, scores[i], belief)
-
-
-@kernel
-def _believe_messages(factors, n_factors, blocks, scores, belief):
-    """Write the scores that all messages give, and the beliefs."""
-    scores[:] = 0.0
-    for e in range(factors.start[n_factors]):
-        add_to_scores(factors.var[e], factors.message[e], blocks, scores)
-    start_beliefs(blocks, scores, belief)
-
-
-@kernel
-def _send_to_blocks(factors, n_runs, damping, blocks, scores, belief):
-    """Do as `_send_in_order` for variables of several states."""
-    start, var, run_start = factors.start, factors.var, factors.run_start
-    change = factors.own[0]
-    for r in range(n_runs):
-        first, last = run_start[r], run_start[r + 1]
-        _renew_messages(factors, first, last, damping, belief)
-        begin = start[first]
-        for e in range(begin, start[last]):
-            # The factors of a run share no variable, so each block is here once.
-            add_to_scores(var[e], change[e - begin], blocks, scores)
-            believe(blocks.block_of[var[e]], blocks, scores, belief)
+        report[i, 2] = _bethe_log_partition(factors, n_factors, belief)
 
 
 @kernel
@@ -157,13 +120,13 @@ def _room_for_factors(terms):
 
 
 @kernel
-def _collect_factors(terms, evidence, blocks, factors):
+def _collect_factors(terms, evidence, n_query, factors):
     """Fill in the terms that matter given the evidence, in runs; return how many runs there are.
 
     These are the terms of weight other than 0 that the evidence satisfies.
     """
     run = np.empty(len(terms.weight), np.int64)
-    n_runs = _find_runs(terms, evidence, blocks, run)
+    n_runs = _find_runs(terms, evidence, n_query, run)
     _sort_by_run(run, n_runs, factors)
     start, var, value, constants = factors.start, factors.var, factors.value, factors.constants
     end = 0
@@ -200,14 +163,12 @@ def _sort_by_run(run, n_runs, factors):
 
 
 @kernel
-def _find_runs(terms, evidence, blocks, run):
+def _find_runs(terms, evidence, n_query, run):
     """Fill in the run of each term, -1 for those that are no factors; return how many runs.
 
     A factor goes to the first run that has none of its variables, a bit of `used`; behind the runs
     with bits, to the first run after those that have one of its variables.
     """
-    n_query = len(blocks.start) - 1
-    block = terms.query_var if are_single(blocks) else blocks.block_of[terms.query_var]
     e_start, e_var, e_value = terms.evidence_start, terms.evidence_var, terms.evidence_value
     n_words = min(len(run) // 64 + 1, _MOST_WORDS)
     used = np.zeros((n_query, n_words), np.uint64)
@@ -221,7 +182,7 @@ def _find_runs(terms, evidence, blocks, run):
                 break
         run[t] = -1
         if holds:
-            variables = block[terms.query_start[t] : terms.query_start[t + 1]]
+            variables = terms.query_var[terms.query_start[t] : terms.query_start[t + 1]]
             run[t] = _take_run(variables, used, free)
             n_runs = max(n_runs, run[t] + 1)
     return n_runs
@@ -342,16 +303,12 @@ def _fill_own(factors, begin, end, belief):
 
 
 @kernel
-def _bethe_log_partition(factors, n_factors, blocks, scores, belief):
+def _bethe_log_partition(factors, n_factors, belief):
     """Return the Bethe estimate of log Z that belongs to the messages."""
     start, var, _, constants, message, own, others, _, _ = factors
     total = 0.0
-    for b in range(len(blocks.start) - 1):
-        first, last = blocks.start[b], blocks.start[b + 1]
-        if last - first == 1:
-            total -= log_sigmoid(-belief[first])
-        else:
-            total += fill_softmax(scores[first:last], np.empty(last - first))
+    for v in range(len(belief)):
+        total -= log_sigmoid(-belief[v])
     _fill_own(factors, 0, start[n_factors], belief)
     for f in range(n_factors):
         begin, end = start[f], start[f + 1]
