@@ -9,7 +9,7 @@ from command import numbers, refuse, succeed
 from command import run as command
 from mnlearn.runtime.errors import FullDiskError
 from mnlearn_studies.plan.configuration import configuration
-from mnlearn_studies.report.pages.texts import summarise
+from mnlearn_studies.report.pages.study import summarise
 from mnlearn_studies.running import run
 
 ROOT = Path(__file__).parents[2]

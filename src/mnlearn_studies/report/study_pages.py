@@ -12,8 +12,7 @@ from mnlearn_studies.report.material import load_material
 from mnlearn_studies.report.pages.fidelity import build_fidelity_page
 from mnlearn_studies.report.pages.overview import build_claim_page, build_index
 from mnlearn_studies.report.pages.records import build_record_page
-from mnlearn_studies.report.pages.study import build_study_page
-from mnlearn_studies.report.pages.texts import summarise
+from mnlearn_studies.report.pages.study import build_study_page, summarise
 from mnlearn_studies.study.commit import read_commit
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.folders import results_folder, run_folder, source_folder

@@ -12,8 +12,13 @@ from mnlearn_studies.records.gather import read_scores
 from mnlearn_studies.records.record import Record
 from mnlearn_studies.report.material import Material
 from mnlearn_studies.report.pages.overview import count_groups, read_claims
-from mnlearn_studies.report.pages.study import build_study_page, sections_of, title_of
-from mnlearn_studies.report.pages.texts import describe_metrics, summarise
+from mnlearn_studies.report.pages.study import (
+    build_study_page,
+    describe_metrics,
+    sections_of,
+    summarise,
+    title_of,
+)
 from mnlearn_studies.report.study_pages import common_commit, overview_pages, result_pages
 from mnlearn_studies.study.commit import read_commit
 from mnlearn_studies.study.definition import Study, load_study
