@@ -130,6 +130,23 @@ def test_what_is_too_large_is_refused_before_it_is_computed():
         CliqueTree(grid(6), max_cells=100)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_messages_that_are_used_up_give_their_memory_back(seed):
+    factors = random_factors(seed)
+    check(CliqueTree(factors, only_up=True), factors, random_evidence(seed, factors))
+
+
+def test_the_sum_of_a_grid_takes_less_memory_than_its_marginals():
+    factors = grid(9)
+    whole = CliqueTree(factors)
+    most = 0.6 * whole.cost.cells
+    narrow = CliqueTree(factors, only_up=True, max_cells=most)
+    found = narrow.log_values(unknown(factors))
+    assert found == pytest.approx(whole.marginals(unknown(factors)).log_value, rel=1e-14)
+    with pytest.raises(InputError, match="exact inference would take"):
+        narrow.marginals(unknown(factors))
+
+
 def test_evidence_makes_a_tree_smaller():
     factors = grid(6)
     known = np.arange(36) % 2 == 0

@@ -16,8 +16,8 @@ Rows may say more than `known`: the states of a variable that the tree sums out 
 one tree answers rows with different missing cells; a tree for their own pattern is smaller.
 
 Messages are products in linear space, each divided by its greatest cell. Where a product of
-positive cells could be too small for that, all is computed again with logarithms, which takes about
-ten times as long.
+positive cells could be too small for that, all is computed again with logarithms, which takes a few
+times as long.
 
 References
 ----------
@@ -27,7 +27,7 @@ Dechter, "Bucket elimination: a unifying framework for reasoning", Artificial In
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -91,8 +91,8 @@ class CliqueTree:
     max_cells : float
         Most cells of the messages.
     only_up : bool
-        Whether only `log_values` are asked for. Then a message takes the memory of earlier ones
-        that are used up.
+        Whether the tree is for `log_values`. Then a message takes the memory of earlier ones that
+        are used up, and marginals take a tree of their own.
 
     Raises
     ------
@@ -205,6 +205,8 @@ class CliqueTree:
 
     def marginals(self, rows: Rows, threads: int = 1) -> Answers:
         """Return P(state | row) of all states of all variables; see `Answers`."""
+        if self.only_up:
+            return replace(self, only_up=False).marginals(rows, threads)
         check_cost(self.cost, self.max_cells, passes=2)
         log_value, weight = self._answer(rows, True, threads)
         first, arity = self.first_state, self.factors.arity
