@@ -21,10 +21,10 @@ from mnlearn.api.settings import (
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.incomplete import MISSING
 from mnlearn.inference.annealing import Annealing
-from mnlearn.inference.plan import TooWideError
+from mnlearn.inference.plan import LIKELIHOOD, TooWideError, plan
 from mnlearn.inference.sampling import describe_barriers
 from mnlearn.inference.score import Score
-from mnlearn.inference.settings import ANNEALED, Inference
+from mnlearn.inference.settings import ANNEALED, EXACT, Inference
 from mnlearn.learning.tuning import Criterion
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
@@ -191,7 +191,12 @@ def _score_weighted(
 
 
 def describe_sampling(model: Model, metric: Metric, how: How) -> str | None:
-    """Return what to know of a score by samples of a model with impossible states; None if none."""
+    """Return what to know of a score: a method that is not used, or samples that may be stuck."""
+    if how.inference not in (None, EXACT) and metric.methods:
+        is_likelihood = not metric.by_group
+        method = how.inference
+        if model.is_exact or (is_likelihood and plan(model, LIKELIHOOD, method=method).is_exact):
+            return f"{how.spell('inference', method)}: not used, because {model.title} is exact."
     return describe_barriers(model, how.inference or metric.methods[0]) if metric.methods else None
 
 

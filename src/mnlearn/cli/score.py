@@ -11,6 +11,7 @@ from mnlearn.cli.options import (
     FILE,
     inference_options,
     json_option,
+    memory_option,
     reading_options,
     seed_option,
     threads_option,
@@ -74,6 +75,7 @@ _HELP = "Score MODEL on DATA, in nats per example; higher is better.\n\n\b\n" + 
     help="Write the score of every example to this CSV, in the order of DATA.",
 )
 @reading_options
+@memory_option
 @threads_option
 @seed_option
 @json_option
