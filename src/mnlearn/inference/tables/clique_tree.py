@@ -239,7 +239,9 @@ class CliqueTree:
                         weight[row] = self._exponentials(weight[row])
                     row += 1
 
-        map_ranges(answer, len(rows), threads)
+        # Each thread has messages of its own.
+        fits = threads * self.cost.cells <= self.max_cells
+        map_ranges(answer, len(rows), threads if fits else 1)
         return log_value, weight
 
     def _take(
