@@ -1,6 +1,7 @@
 """`mnlearn query` and `sample`: what they write, print and refuse."""
 
 import csv
+import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,14 +10,16 @@ import pandas as pd
 import pytest
 
 import mnlearn as mn
-from command import mean, numbers, refuse, succeed
+from command import mean, numbers, refuse, run, succeed
 from made_random import random_dependency_network, random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.examples import load_dataset
 from mnlearn.data.text_tables import save_text
+from mnlearn.inference import queries
 from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import save_model
 from mnlearn.models.markov_network import markov_network
+from mnlearn.runtime.memory import limit_memory
 from mnlearn.variables.schema import Schema, Variable
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -360,3 +363,42 @@ def test_info_lists_states():
         "rain": ["0", "1"],
     }
     assert "mood: low, fair, high; rain: 0, 1" in succeed("info a.npz").stdout
+
+
+@pytest.mark.parametrize(
+    ("fault", "sentence", "status"),
+    [
+        (MemoryError(), "mnlearn: there is not enough memory for this; nothing was written.", 1),
+        (KeyboardInterrupt(), "mnlearn: interrupted.", 130),
+        (KeyboardInterrupt(signal.SIGTERM), "mnlearn: terminated.", 143),
+    ],
+)
+def test_what_ends_an_elimination_is_one_sentence(fault, sentence, status, monkeypatch):
+    def end(*_, **__):
+        raise fault
+
+    monkeypatch.setattr(queries, "marginals", end)
+    features = features_of([[(v, 1), (v + 1, 1)] for v in range(19)])
+    save_model(markov_network(20, features, np.ones(19)), "long.npz")
+    result = run("query long.npz --out out.csv")
+    assert (result.exit_code, result.stderr.splitlines()[-1]) == (status, sentence)
+    assert not Path("out.csv").exists()
+
+
+def test_memory_limits_tables_and_variables_are_maximised():
+    features = features_of([[(u, 1), (v, 1)] for u in range(20) for v in range(u)])
+    weight = np.random.default_rng(0).normal(size=len(features))
+    save_model(markov_network(20, features, weight), "dense.npz")
+    line = "query dense.npz --most-probable --variables V0,V3"
+    found = succeed(line).stdout.splitlines()
+    model = mn.load("dense.npz")
+    expected = model.most_probable(variables=["V0", "V3"])
+    assert found == ["variable,state", *(f"{v},{x}" for v, x in expected.items())]
+    assert expected.to_dict() == dict(zip(("V0", "V3"), model.joint([0, 3]).idxmax(), strict=True))
+    result = run(f"{line} --memory 0.000001")
+    limit_memory(None)
+    assert result.exit_code == 2
+    assert "an exact answer would take tables of" in result.stderr
+    record = numbers("info dense.npz --json")
+    assert record["query"] == "clique tree (exact)"
+    assert (record["width"], record["cells"]) == (19, 2 * 2**20)
