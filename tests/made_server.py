@@ -100,7 +100,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if fault == "page":
             content = b"<html>please log in</html>"
         if fault in ("gzip", "bomb"):
-            content = gzip.compress(bytes(200_000_000) if fault == "bomb" else content)
+            content = gzip.compress(bytes(20_000_000) if fault == "bomb" else content)
         if fault == "endless":
             self.send_endlessly()
             return

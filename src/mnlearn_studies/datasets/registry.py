@@ -9,6 +9,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -155,6 +156,13 @@ def registry_path() -> Path:
 def load_datasets(path: Path | None = None) -> dict[str, Entry]:
     """Read the registry at a path (`registry_path()` if not given), by name, in file order."""
     path = registry_path() if path is None else path
+    # A plan asks for the size of a dataset thousands of times.
+    state = path.stat() if path.exists() else None
+    return dict(_load_datasets(path, state and (state.st_mtime_ns, state.st_size)))
+
+
+@lru_cache(maxsize=4)
+def _load_datasets(path: Path, _state: tuple[int, int] | None) -> dict[str, Entry]:
     sources: dict[str, list[RemoteFile]] | None = None
     datasets: dict[str, Entry] = {}
     for where, row in read_table(path, COLUMNS):
