@@ -10,6 +10,8 @@ from made_factors import agreeing, log_joint, log_sum, random_evidence, random_f
 from made_random import random_network
 from made_state_models import random_states_network
 from mnlearn.inference import queries
+from mnlearn.inference.evidence import read_mapping
+from mnlearn.inference.plan import Plan
 from mnlearn.inference.settings import SCHEDULES, Inference
 from mnlearn.inference.tables import relaxed
 from mnlearn.inference.tables.factors import factors_of, factors_of_tables
@@ -308,13 +310,42 @@ def test_a_long_feature_has_messages_of_its_own():
         bethe_log_partition(network, run(schedule="residual"))
 
 
-def test_impossible_evidence_is_refused(monkeypatch):
+BIF = """network polytree {}
+variable a { type discrete [ 2 ] { no, yes }; }
+variable b { type discrete [ 3 ] { low, mid, high }; }
+variable c { type discrete [ 2 ] { no, yes }; }
+variable d { type discrete [ 2 ] { no, yes }; }
+variable e { type discrete [ 2 ] { no, yes }; }
+probability ( a ) { table 0.3, 0.7; }
+probability ( b ) { table 0.2, 0.5, 0.3; }
+probability ( c | a, b ) {
+  (no, low) 1.0, 0.0; (no, mid) 0.6, 0.4; (no, high) 0.1, 0.9;
+  (yes, low) 0.7, 0.3; (yes, mid) 0.2, 0.8; (yes, high) 0.5, 0.5;
+}
+probability ( d ) { table 0.4, 0.6; }
+probability ( e | c, d ) {
+  (no, no) 0.9, 0.1; (no, yes) 0.3, 0.7; (yes, no) 0.25, 0.75; (yes, yes) 0.0, 1.0;
+}
+"""
+
+
+@pytest.mark.parametrize("given", [{}, {"e": "no"}, {"e": "yes", "a": "no"}, {"c": "yes"}])
+def test_a_polytree_from_a_file_is_exact(given, tmp_path):
+    (tmp_path / "polytree.bif").write_text(BIF)
+    model = mn.load(tmp_path / "polytree.bif")
+    found = model.query(given, inference="bp")
+    assert_allclose(found, model.query(given, inference="exact"), atol=1e-12)
+    assert all(found.attrs["converged"])
+
+
+def test_impossible_evidence_is_refused():
     """Also where no circuit says so first."""
-    monkeypatch.setattr(queries, "small_circuit", lambda model: None)
     network = mn.MarkovNetwork.from_features([{0: 1, 1: 1}, {2: 1}], [-np.inf, 1.0], 3)
     assert network.query({0: 1}, inference="bp")["V1", 1] == 0
+    evidence = read_mapping(network.schema, {0: 1, 1: 1}, "evidence")
+    chosen = Plan("bp", is_exact=False)
     with pytest.raises(InputError, match="has probability 0"):
-        network.query({0: 1, 1: 1}, inference="bp")
+        queries.answer(network, evidence, chosen, Inference("bp"), seed=0)
 
 
 def test_features_of_one_pair_are_one_table():

@@ -79,22 +79,18 @@ def send_messages(graph, plan, scores, message):
     add_up_to(graph, message, scores)
     if graph.is_forest:
         for backward in (True, False):
-            _sweep(graph, 0.0, backward, scores, message, room)
+            _sweep(graph, 0.0, backward, False, scores, message, room)
         return 2, 0.0
     if plan.schedule == RESIDUAL:
         n_sent, change = _send_by_residual(graph, plan, scores, message, room)
         add_up_to(graph, message, scores)
         return -(-n_sent // max(len(graph.order), 1)), change
+    together = plan.schedule == PARALLEL
     while n_done < plan.max_iterations and change > plan.tolerance:
-        if plan.schedule == PARALLEL:
-            change = 0.0
-            for f in graph.order:
-                change = max(change, _renew(graph, f, plan.damping, scores, message, room))
-            add_up_to(graph, message, scores)
-        else:
-            change = _sweep(graph, plan.damping, n_done % 2 == 0, scores, message, room)
+        backward = n_done % 2 == 0
+        change = _sweep(graph, plan.damping, backward, together, scores, message, room)
+        add_up_to(graph, message, scores)
         n_done += 1
-    add_up_to(graph, message, scores)
     return n_done, change
 
 
@@ -106,14 +102,18 @@ def _room_for(graph):
 
 
 @kernel
-def _sweep(graph, damping, backward, scores, message, room):
-    """Let each factor send its messages once; return the largest change."""
+def _sweep(graph, damping, backward, together, scores, message, room):
+    """Let each factor send its messages once; return the largest change.
+
+    together : whether all messages are computed from the same scores, which stay as they are.
+    """
     change = 0.0
     n = len(graph.order)
     for k in range(n):
         f = graph.order[n - 1 - k if backward else k]
         change = max(change, _renew(graph, f, damping, scores, message, room))
-        _add_changes(graph, f, room.change, scores)
+        if not together:
+            _add_changes(graph, f, room.change, scores)
     return change
 
 
