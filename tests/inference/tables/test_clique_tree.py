@@ -101,6 +101,21 @@ def test_tables_longer_than_a_block(size, products, monkeypatch):
     assert p[0] == pytest.approx(marginals(total), abs=1e-12)
 
 
+@pytest.mark.parametrize("products", [1 << 26, 9000])
+def test_buckets_of_many_blocks(products, monkeypatch):
+    """A bucket is computed in several calls, up and down, and its messages are scaled once."""
+    monkeypatch.setattr("mnlearn.inference.tables.clique_tree._PRODUCTS", products)
+    rng = np.random.default_rng(0)
+    scopes = [tuple(range(13)), (3, 7), (1,), (12, 0), (13, 2), (14, 13), (13, 5, 8), (15, 6, 11)]
+    tables = [rng.normal(size=(2,) * len(scope)) for scope in scopes]
+    factors = factors_of_tables([2] * 16, scopes, tables)
+    tree, expected = CliqueTree(factors), log_joint(factors)
+    assert tree.buckets.size.max() == 2**12
+    log_value, p = tree.marginals(unknown(factors))
+    assert log_value[0] == pytest.approx(log_sum(expected))
+    assert p[0] == pytest.approx(marginals(expected), abs=1e-12)
+
+
 def test_many_rows_on_many_threads():
     factors = random_factors(1)
     rows = np.stack([random_evidence(seed, factors) for seed in range(40)])

@@ -259,7 +259,7 @@ def send_down(buckets, state, first, last, first_block, last_block):
                 factors = buckets.first_message[b]
                 if _product(buckets, b, state, factors, x, base, kind, offset, length, work[0]):
                     _share(buckets, b, state, x, work, base, kind, offset, length)
-        if end == n_blocks:
+        if first_block == 0:
             _scale_down(buckets, b, state)
     return True
 
