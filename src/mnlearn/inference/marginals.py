@@ -220,7 +220,7 @@ def sample_by_gibbs(
 
 def _enumerate(asked: Query, evidence: NDArray[np.uint8], threads: int) -> NDArray[np.float64]:
     """Return P(query column = x | evidence), shape (2, n_evidence, n_columns), by x."""
-    _refuse_many_states(asked, "inference exact", "; use --inference gibbs")
+    _refuse_many_states(asked, "inference exact", "; the method gibbs estimates them")
     out = np.empty((2, len(evidence), len(asked.columns)))
     base = np.zeros(len(asked.columns))
     how = (asked.owned, _STATIONARY_TOLERANCE)
