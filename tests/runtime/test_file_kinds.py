@@ -36,22 +36,22 @@ def _stata():
     return content.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("content", "kind"),
-    [
-        (b"PAR1\x15\x04", "a Parquet file"),
-        (b"ARROW1\x00\x00\xff", "a Feather file"),
-        (b"$FL2@(#)\xff", "an SPSS file"),
-        (_stata(), "a Stata file"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1", "an old Excel file"),
-        (_archive("[Content_Types].xml"), "an Excel file"),
-        (_archive("data.npy"), "an archive of NumPy"),
-        (_archive("\xe4.csv"), "a zip archive"),
-        (_array(), "an array of NumPy"),
-        (pickle.dumps([1, "\xe4"]), "a pickle"),
-        (bz2.compress(CSV.encode()), "a bzip2 file"),
-    ],
-)
+BINARY = [
+    (b"PAR1\x15\x04", "a Parquet file"),
+    (b"ARROW1\x00\x00\xff", "a Feather file"),
+    (b"$FL2@(#)\xff", "an SPSS file"),
+    (_stata(), "a Stata file"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1", "an old Excel file"),
+    (_archive("[Content_Types].xml"), "an Excel file"),
+    (_archive("data.npy"), "an archive of NumPy"),
+    (_archive("\xe4.csv"), "a zip archive"),
+    (_array(), "an array of NumPy"),
+    (pickle.dumps([1, "\xe4"]), "a pickle"),
+    (bz2.compress(CSV.encode()), "a bzip2 file"),
+]
+
+
+@pytest.mark.parametrize(("content", "kind"), BINARY, ids=[kind for _, kind in BINARY])
 def test_binary_file_is_named(tmp_path, content, kind):
     path = tmp_path / "table.csv"
     path.write_bytes(content + b"\xff")
