@@ -239,9 +239,12 @@ def test_a_command_that_needs_snakemake_names_the_extra(tmp_path):
     for line in (["demo"], ["study", "dtsl", "--datasets", "nltcs"]):
         done = run("-c", LIGHT + COMMAND, *line, folder=tmp_path)
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == (
-            "mnlearn: this needs the package snakemake; "
-            "install it with `pip install 'mnlearn[study]'`.\n"
+        missing = re.fullmatch(
+            r"mnlearn: this needs the package (\w+); install it with `pip install "
+            r"'mnlearn\[study\]'`\.\n",
+            done.stderr,
         )
+        assert missing is not None, done.stderr
+        assert missing[1] in ("snakemake", "markdown")
     done = run("-c", LIGHT + COMMAND, "study", "demo", "--show", folder=tmp_path)
     assert done.stdout == (ROOT / "workflow/studies/demo.yaml").read_text()

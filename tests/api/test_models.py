@@ -313,7 +313,7 @@ def test_a_score_refuses_what_its_metric_does_not_read(metric, given, message):
 
 
 def test_a_score_takes_what_its_metric_reads():
-    assert tuple(SETTINGS) == (*METHODS, ANNEALED)
+    assert tuple(SETTINGS) == (*METHODS, "trw", ANNEALED)
     model = learned("MarkovNetwork")
     values = dict.fromkeys(("burn_in", "samples", "iterations", "chains"), np.int32(20))
     values |= {"tolerance": 1, "damping": np.float32(0.5), "schedule": "parallel"}

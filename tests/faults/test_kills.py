@@ -78,7 +78,7 @@ def test_kills_and_resumes(place, whole, counts):
             killed.append(how.name)
             problem = differences(here, expected)
             # Python may meet the interrupt in a place where it ends the process by an exception.
-            if status not in (-how, 1, 70, 130):
+            if status not in (-how, 128 + how, 1, 70):
                 problem = f"status {status}: {output[-500:]}"
             counts.add(problem and f"{name}, {', '.join(killed)}: {problem}")
         status, output = forks.run(lines, here)

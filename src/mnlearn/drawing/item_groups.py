@@ -71,7 +71,7 @@ def _read_rows(path: Path) -> Iterator[tuple[str, str, str, str]]:
         expected = "expected the columns item, group and perhaps colour."
         raise InputError(f"{path}, line {rows[0][0]}: {expected}")
     # Rows may have names, whose column R's write.table does not name.
-    if len(rows) > 1 and len(rows[1][1]) == len(header) + 1:
+    if len(rows) > 2 and len(rows[1][1]) == len(header) + 1:
         header = ["", *header]
     for number, row in rows[1:]:
         where = f"{path}, line {number}"

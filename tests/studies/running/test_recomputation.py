@@ -223,7 +223,7 @@ def test_expected_seconds_are_those_of_the_records(clone):
     recorded = read_json(plan.path(times))
     taken = sum(sum(run.values()) for run in recorded["methods"]["dtsl"]["runs"])
     assert expected(times) == pytest.approx(start + taken)
-    missing = Record("cells", "s", "pairs", ("dtsl",))
+    missing = Record("cells", "s", "grid", ("dtsl",))
     assert expected(missing) == resources.seconds(missing)
 
 
