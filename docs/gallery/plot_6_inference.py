@@ -6,7 +6,6 @@ Three networks of spins are asked for their marginals in five ways: a tree, and 
 and of strong couplings. The exact answer is known, so the error of the others is known too.
 """
 
-import logging
 import time
 
 import matplotlib.pyplot as plt
@@ -79,7 +78,6 @@ works = {
     "tempering": [2**k for k in range(14, 25, 2)],
 }
 curves = {}
-logging.disable(logging.WARNING)
 for name, network in networks.items():
     exact = run("exact")(network, 0)
     for method, amounts in works.items():
