@@ -61,7 +61,7 @@ def test_binary_file_is_named(tmp_path, content, kind):
     with pytest.raises(InputError, match=f"model.pkl: is {kind}, which is not read; "):
         load_model(path)
     path = path.rename(tmp_path / "model.npz")
-    sentence = "" if content.startswith(b"PK") else rf"a readable \.npz file \(is {kind}\)"
+    sentence = "model.npz" if content.startswith(b"PK") else rf"a readable \.npz file \(is {kind}\)"
     with pytest.raises(InputError, match=sentence):
         load_model(path)
 
