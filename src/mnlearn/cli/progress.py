@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from mnlearn.runtime.progress import LOGGER, Work
+from mnlearn.runtime.progress import Work, handled_by
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -72,11 +72,5 @@ def _is_for_terminals(record: logging.LogRecord) -> bool:
 @contextmanager
 def show_progress() -> Iterator[None]:
     """Print the progress of the library to stderr while the block runs."""
-    handler, level = ProgressHandler(), LOGGER.level
-    LOGGER.addHandler(handler)
-    LOGGER.setLevel(logging.DEBUG)
-    try:
+    with handled_by(ProgressHandler(), logging.DEBUG):
         yield
-    finally:
-        LOGGER.removeHandler(handler)
-        LOGGER.setLevel(level)

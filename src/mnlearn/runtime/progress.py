@@ -97,11 +97,18 @@ def shown(verbose: bool) -> Iterator[None]:
     if not verbose:
         yield
         return
-    handler, level = logging.StreamHandler(sys.stderr), LOGGER.level
+    with handled_by(logging.StreamHandler(sys.stderr), logging.INFO):
+        yield
+
+
+@contextmanager
+def handled_by(handler: logging.Handler, level: int) -> Iterator[None]:
+    """Hand records of a level and above to a handler while the block runs."""
+    before = LOGGER.level
     LOGGER.addHandler(handler)
-    LOGGER.setLevel(logging.INFO)
+    LOGGER.setLevel(level)
     try:
         yield
     finally:
         LOGGER.removeHandler(handler)
-        LOGGER.setLevel(level)
+        LOGGER.setLevel(before)
