@@ -11,7 +11,10 @@ from mnlearn.variables.schema import Schema
 
 
 class Model(Questions):
-    """A model of discrete variables. Each kind is a subclass, and `models.kinds` lists them.
+    """A model of discrete variables. Each kind is a subclass.
+
+    A subclass writes `log_likelihood` if it `has_own_likelihood`, and `with_parameters` if it
+    `is_exact`; nobody asks others for these.
 
     Attributes
     ----------

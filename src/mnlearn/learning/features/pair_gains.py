@@ -143,6 +143,8 @@ Vector = NDArray[np.float64]
 class Gains:
     """A network that grows, and what each candidate would gain with all other weights fixed.
 
+    Subclasses write `refit`, `score` and `restore`: for exact and for sampled gains.
+
     weight : float64, (n_features,), in the order of the features of the candidates.
     least : nats; smaller gains cannot be told from 0.
     prices : what weights cost; a gain of at most `prices.needed` is not of interest.
