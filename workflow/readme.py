@@ -202,15 +202,16 @@ def title_table(folder: Path) -> str:
 
 
 def accuracy_table() -> str:
-    """Return how many published scores are reached, by paper."""
+    """Return how many published scores are near ours on both sides, and reached, by paper."""
     scores = [number for number in numbers() if number.kind == "accuracy"]
     rows = []
     for name in (*dict.fromkeys(number.study for number in scores), "all"):
         of_paper = [number for number in scores if name in (number.study, "all")]
-        counts = (sum(n.is_better for n in of_paper), sum(n.is_reached for n in of_paper))
+        counts = (sum(n.is_near for n in of_paper), sum(n.is_reached for n in of_paper))
         label = name if name == "all" else name.upper()
         rows.append([label, *map(str, (len(of_paper), *counts))])
-    return pipe_table(("paper", "scores", "at least as high", "reached"), rows, "lrrr")
+    header = ("paper", "scores", "within 1 % on both sides", "reached or above")
+    return pipe_table(header, rows, "lrrr")
 
 
 def configuration_table() -> str:

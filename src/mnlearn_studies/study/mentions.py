@@ -21,7 +21,7 @@ _COMMON = (
     *(
         f"{score}_{more}"
         for score in METRIC_NAMES
-        for more in ("monte_carlo_error", "partition_mean")
+        for more in ("monte_carlo_error", "partition_mean", "partitions")
     ),
     *("validation", "n_features", "n_features_generated", "mean_length", "n_vars", "n_nodes"),
     *("seconds_tuning", "seconds_tuning_and_files", "seconds_inference", "mean_seconds_weights"),

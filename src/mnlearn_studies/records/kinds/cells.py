@@ -315,6 +315,7 @@ def _numbers(cell: Mapping[str, Any], entry: Mapping[str, Any]) -> list[tuple[st
         if len(means) > 1:
             spread = float(np.std(means, ddof=1))
             out.append((f"{name}_partition_mean", float(np.mean(means)), spread))
+            out.append((f"{name}_partitions", float(len(means)), None))
     out.append(("validation", entry["validation"], None))
     sizes = ("n_features", "n_features_generated", "mean_length")
     out += [(name, entry[name], None) for name in sizes if name in entry]

@@ -1,10 +1,12 @@
 """Every number that the tables of the papers print, beside ours, with a verdict."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
+from scipy import stats
 
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_table
@@ -22,9 +24,8 @@ KINDS = {
 }
 # The greatest relative error of a number that counts as reproduced.
 NEAR = 0.01
-# CMLL depends on a partition of the variables that the papers do not print: so many standard
-# deviations over random partitions are its spread.
-DEVIATIONS = 2.0
+# A number that is further off than this, on either side, has a reason in `reasons.tsv`.
+FAR = 0.05
 REASON_COLUMNS = ("study", "dataset", "method", "quantity", "reason", "record")
 
 
@@ -32,8 +33,8 @@ REASON_COLUMNS = ("study", "dataset", "method", "quantity", "reason", "record")
 class PublishedNumber:
     """A number of a paper, as it is printed, and ours, if it was computed.
 
-    kind : that of the quantity, a key of `KINDS`. label : name of the dataset. mean, deviation : of
-    CMLL over random partitions of the variables.
+    kind : that of the quantity, a key of `KINDS`. label : name of the dataset. mean, deviation,
+    n_partitions : of CMLL over random partitions of the variables.
     """
 
     study: str
@@ -47,6 +48,7 @@ class PublishedNumber:
     ours: float | None
     mean: float | None = None
     deviation: float | None = None
+    n_partitions: int = 0
 
     @property
     def value(self) -> float:
@@ -79,20 +81,33 @@ class PublishedNumber:
 
     @property
     def is_within_spread(self) -> bool:
-        """Whether the printed CMLL is at most the mean and 2 deviations over random partitions."""
-        if self.mean is None or self.deviation is None:
+        """Whether the printed CMLL may be that of one more random partition, or is lower."""
+        if self.mean is None or self.deviation is None or self.n_partitions < 2:
             return False
-        return self.mean + DEVIATIONS * self.deviation >= self.value
+        return self.mean + prediction_margin(self.deviation, self.n_partitions) >= self.value
 
     @property
     def is_reached(self) -> bool:
         """Whether a score is as high as printed, within 1 per cent, or within the spread."""
         return self.is_better or self.is_near or self.is_within_spread
 
+    @property
+    def needs_reason(self) -> bool:
+        """Whether a score is not reached, or more than 5 per cent off on either side."""
+        return not self.is_reached or (self.error is not None and abs(self.error) > FAR)
+
+
+def prediction_margin(deviation: float, n: int) -> float:
+    """Return how far one more draw may be from the mean of `n`, with a confidence of 95 per cent.
+
+    t(n - 1, 0.975) s sqrt(1 + 1 / n), for normal draws of the sample standard deviation s.
+    """
+    return float(stats.t.ppf(0.975, n - 1)) * deviation * math.sqrt(1 + 1 / n)
+
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a score is below the printed one.
+    """Why a score is far from the printed one.
 
     record : the name of the decision record on it, without its ending.
     """
@@ -128,7 +143,7 @@ def published_numbers(
     numbers = []
     for row in published[is_shown].itertuples():
         kind, dataset = kind_of[row.quantity], registry.get(row.dataset)
-        value, mean, deviation = None, None, None
+        value, mean, deviation, n_partitions = None, None, None, 0.0
         if kind == "data" and dataset is not None:
             value = dataset.sizes()[row.quantity]
         elif kind == "data" or row.table == "text":
@@ -137,14 +152,16 @@ def published_numbers(
             key = (row.study, row.dataset, row.method)
             value, _ = ours.get((*key, row.quantity), (None, None))
             mean, deviation = ours.get((*key, f"{row.quantity}_partition_mean"), (None, None))
+            n_partitions, _ = ours.get((*key, f"{row.quantity}_partitions"), (0.0, None))
         place = (row.study, row.table, row.dataset, row.method, row.quantity)
         label = row.dataset if dataset is None else dataset.label
-        numbers.append(PublishedNumber(*place, kind, label, row.printed, value, mean, deviation))
+        spread = (mean, deviation, int(n_partitions))
+        numbers.append(PublishedNumber(*place, kind, label, row.printed, value, *spread))
     return numbers
 
 
 def load_reasons(path: Path | None = None) -> Reasons:
-    """Read why scores are below the printed ones, by study, dataset, method and quantity.
+    """Read why scores are far from the printed ones, by study, dataset, method and quantity.
 
     path : the file; the one that stands beside the dataset registry, if not given.
     """
