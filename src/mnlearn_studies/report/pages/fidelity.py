@@ -68,7 +68,7 @@ def _groups(numbers: _Numbers) -> dict[tuple[str, str, str], list[PublishedNumbe
 
 def _accuracy(numbers: _Numbers, reasons: Reasons) -> Iterator[str]:
     yield "## Accuracy"
-    near, reached = (sum(of) for of in zip(*((n.is_near, n.is_reached) for n in numbers)))
+    near, reached = sum(n.is_near for n in numbers), sum(n.is_reached for n in numbers)
     yield (
         f"**Of {len(numbers)} published test scores, {near} are within {_NEAR} of ours on both "
         f"sides, and {reached} are reached or exceeded.** The first count asks whether we have the "
