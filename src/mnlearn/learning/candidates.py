@@ -10,11 +10,7 @@ from mnlearn.learning.learner import Fitted
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """One grid point: its hyperparameters, its result, and its validation score.
-
-    score : higher is better; NaN without a criterion.
-    rank : place in the order in which grid points are learned.
-    """
+    """One grid point; `rank` is its place in the order of learning. The score may be NaN."""
 
     parameters: dict[str, Any]
     fitted: Fitted

@@ -20,11 +20,9 @@ from mnlearn.runtime.files import file_digest, read_json, write_json
 class Checkpoints:
     """A folder of finished steps, each under a digest of everything it depends on.
 
-    Several searches may share a folder. `context` holds what all steps of one search depend on:
-    the code, the data, the grid and the criterion. The grid belongs to it because one grid point
-    may start at the weights of another, and the criterion because it may end learning early.
-    Without a folder nothing is kept. Files have digests of what they hold. One that is damaged is
-    ignored, and its step is repeated.
+    `context` holds what all steps of one search depend on: the code, the data, the grid, because
+    one point may start at the weights of another, and the criterion, which may end learning early.
+    A file that does not fit its digest is ignored, and its step is repeated.
     """
 
     def __init__(self, folder: Path | None, **context: Any) -> None:
@@ -69,8 +67,7 @@ class Checkpoints:
     def fit(self, key: dict[str, Any], work: Callable[[], Fitted]) -> tuple[Fitted, float]:
         """Return a learned model and the seconds of `work`, from disk if it was finished before.
 
-        These are the seconds of the step. The seconds in the record of the model also include work
-        that it shares with models learned before it.
+        The seconds in the record of the model include work that it shares with earlier ones.
         """
         path = self._path(key, ".npz")
         if path is not None and (kept := _kept(path)) is not None:

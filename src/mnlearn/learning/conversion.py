@@ -33,11 +33,9 @@ GAP_ROWS = 1000
 class Orders:
     """The orders of the variables over which a conversion averages (Lowd 2012, Section 5).
 
-    order : int64, (n_vars,). A permutation of the variables.
-    rotations : whether to average over all n_vars rotations of this order.
-    reverse : whether to average over the reverse of each order too, with the same weight.
-    all_up_to : CPD features of at most this many literals are averaged over all n_vars! orders
-        instead. Time and memory double with every literal.
+    These are `order`, all its `rotations`, and with `reverse` the reverse of each. CPD features of
+    up to `all_up_to` literals are averaged over all n_vars! orders; work doubles with every
+    literal.
     """
 
     order: NDArray[np.int64]
@@ -51,13 +49,7 @@ BASES = ("marginals", "uniform", "mode", "examples")
 
 
 def choose_orders(name: str, n_vars: int, max_length: int) -> Orders:
-    """Return the orders called `name`, one of ORDERS, of the variables 0 to n_vars - 1.
-
-    name : one of ORDERS.
-    n_vars : number of variables.
-    max_length : "all" averages features of at most this many literals over all orders, and longer
-        ones over both rotations.
-    """
+    """Return the orders called `name`; "all" averages longer features over both rotations."""
     return Orders(
         np.arange(n_vars),
         rotations=name in ("rotations", "both-rotations", "all"),
@@ -67,10 +59,7 @@ def choose_orders(name: str, n_vars: int, max_length: int) -> Orders:
 
 
 def choose_base(name: str, data: Dataset) -> NDArray[np.float64] | Dataset:
-    """Return the base distribution called `name`, one of BASES, of training data.
-
-    The base "mode" is the instance in which every variable has its most frequent state.
-    """
+    """Return the base called `name`, one of BASES; "mode": each variable's most frequent state."""
     if name == "examples":
         return data
     if name == "uniform":
@@ -89,27 +78,17 @@ def uniform_marginals(schema: Schema) -> NDArray[np.float64]:
 
 
 def smooth_marginals(data: Dataset) -> NDArray[np.float64]:
-    """Return the probability of each column, shape (n_columns,).
-
-    One count is added for each state of a variable (decision 0005).
-    """
+    """Return the probability of each column, one count added for each state (decision 0005)."""
     ones = data.frequency * data.n_examples
     n_states = data.schema.arity[data.schema.variable_of]
     return np.asarray((ones + 1.0) / (data.n_examples + n_states))
 
 
 def cpd_features(network: DependencyNetwork) -> tuple[FeatureSet, NDArray, NDArray]:
-    """Return all CPDs as weighted features, whose sum is log P(target | rest).
+    """Return all CPDs as (features, target, weight), whose sum is log P(target | rest).
 
-    Returned:
-        features : the features of a tree are the paths to its leaves with each state of the target.
-            A single leaf of equal probabilities has none. Every feature contains its target.
-        target : int32, (n_features,). Variable whose CPD each feature belongs to.
-        weight : float64, (n_features,). Log-probabilities of the leaves. The weights of log-linear
-            CPDs lack the normalisation, which depends on the other variables.
-
-    Raises InputError: A CPD has a probability of 0, which no product of potentials with finite
-    weights gives.
+    The features of a tree are the paths to its leaves with each state of the target. The weights of
+    log-linear CPDs lack the normalisation, which depends on the other variables.
     """
     trees, schema = network.trees, network.schema
     leaves = np.flatnonzero(trees.is_leaf & ~trees.is_flat(schema)[trees.target])
@@ -128,15 +107,10 @@ def cpd_features(network: DependencyNetwork) -> tuple[FeatureSet, NDArray, NDArr
 def consistency_gap(
     network: DependencyNetwork, converted: MarkovNetwork, data: Dataset, threads: int = 1
 ) -> float:
-    """Return how far the conditionals of a network are from those of its converted network.
+    """Return the Kullback-Leibler divergence of a network's conditionals from the converted ones.
 
-    The gap is 0 if the network is consistent. A conversion with a large gap describes another
-    distribution than the network.
-
-    network, converted : the dependency network, and the Markov network that it was converted to.
-    data : an evenly spaced subset of at most 1,000 of its distinct rows is used.
-
-    Kullback-Leibler divergence in nats, averaged over variables and examples.
+    It is in nats, averaged over variables and an evenly spaced subset of at most 1,000 rows; 0 if
+    the network is consistent.
     """
     data = data.subset(np.arange(0, data.n_rows, -(-data.n_rows // GAP_ROWS)))
     if not data.schema.is_binary:
@@ -156,10 +130,9 @@ def consistency_gap(
 class _SortedTests(NamedTuple):
     """CPD features with their tests in an order of the variables.
 
-    order : int64, (n_literals,), literals of each feature but its target's, the nearest first.
-    distance : int64, (n_literals,), steps from the target to each of them.
-    target_at : int64, (n_features,), literal of each target.
-    boundary : int64, (n_features,), steps from each target to the end of the order.
+    order, distance : int64, (n_literals,), literals of each feature but its target's, the nearest
+        first, and steps from the target to each. target_at, boundary : int64, (n_features,),
+        literal of each target, and steps from it to the end of the order.
     """
 
     features: FeatureSet
@@ -176,28 +149,11 @@ _Shares = tuple[tuple[NDArray, NDArray], tuple[NDArray, NDArray, NDArray]]
 def to_markov_network(
     network: DependencyNetwork, base: NDArray[np.float64] | Dataset, orders: Orders
 ) -> MarkovNetwork:
-    """Return the Markov network that a dependency network is converted to.
-
-    network : A network without probabilities of 0.
-    base : float64 array of shape (n_columns,), or Dataset. What takes the place of the variables
-        that come before a target: the probability that each column is 1 if the variables are
-        independent (0 and 1 for a single base instance); or a dataset, for the average over its
-        examples as base instances.
-    orders : the orders of the variables.
-
-    Its features are in the order of their first appearance. Equal features are merged.
-
-    Raises InputError: A CPD has a probability of 0; the base or the order does not fit the
-    variables.
+    """Return the Markov network of a dependency network (Lowd 2012, Sections 4 and 5).
 
     For an order of the variables and a base instance b, the weights are those of
-    log P(x) - log P(b) = sum_i [log P(x_i | x_after, b_before) - log P(b_i | x_after, b_before)],
-    where the variables before i have the values of b and those after i the values of x.
-    If the CPDs are those of a positive distribution and the base is a distribution, the network
-    has that distribution for every order and base. Otherwise the network is an approximation.
-
-    Lowd, "Closed-form learning of Markov networks from dependency networks", UAI 2012, Sections 4
-    and 5.
+    log P(x) - log P(b) = sum_i [log P(x_i | x_after, b_before) - log P(b_i | x_after, b_before)].
+    The base is the probability that each column is 1, or a dataset, to average over its examples.
     """
     n_vars, schema = network.n_vars, network.schema
     if sorted(orders.order.tolist()) != list(range(n_vars)):
@@ -223,13 +179,10 @@ def to_markov_network(
 def join_literals(
     features: FeatureSet, schema: Schema
 ) -> tuple[FeatureSet, NDArray[np.int32], FeatureSet]:
-    """Return features of one literal for each variable, and what the joined literals say.
+    """Return features of one literal for each variable, its variable, and what joined literals say.
 
-    An order of the variables keeps or removes all literals of a variable. Several of them, which
-    say which states it is not in, become one literal (n_columns + j, 1) that says conjunction j of
-    the third value. The second value is the variable of each literal.
-
-    features : with the least literals, so that columns ascend; or of variables of two states.
+    Several literals of a variable, which say which states it is not in, become one literal
+    (n_columns + j, 1) that says conjunction j of the third value.
     """
     variable = schema.variable_of[features.var]
     if (schema.arity <= 2).all():
@@ -289,10 +242,7 @@ def _sort_tests(
 
 
 def _shares(tests: _SortedTests, base: NDArray[np.float64] | Dataset, all_up_to: int) -> _Shares:
-    """Return the probabilities under the base that removed tests hold.
-
-    See `data_shares` and `product_subset_shares` in `kernels.conversion`.
-    """
+    """Return the probabilities under the base that removed tests hold; see `kernels.conversion`."""
     features = tests.features
     n_subsets = np.where(features.length <= all_up_to, 1 << (features.length - 1), 0)
     subset_start = np.concatenate([[0], np.cumsum(n_subsets)])

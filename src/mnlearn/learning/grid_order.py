@@ -12,10 +12,7 @@ WORSE_IN_A_ROW = 3
 
 @dataclass(frozen=True)
 class Step:
-    """One hyperparameter along which each grid point starts at its predecessor.
-
-    falling : whether its values are taken from the greatest to the least. None counts as infinity.
-    """
+    """One hyperparameter along which each point starts at the one before; None: infinity."""
 
     name: str
     falling: bool
@@ -36,10 +33,7 @@ class Path:
     """The hyperparameters along which weights are learned from one grid point to the next.
 
     A point starts at the point before it along the first of these steps of which it does not have
-    the first value: the steps of `penalty` come before those of `features`.
-
-    penalty : steps between points that have the same features.
-    features : steps between points of which the earlier has a part of the later one's features.
+    the first value. Along `penalty` points have the same features, along `features` a part of them.
     """
 
     penalty: tuple[Step, ...] = (falling("l1"), rising("sd"))
@@ -53,15 +47,7 @@ class Path:
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """A grid point.
-
-    values : values of the parameters of the grid, in their order.
-    place : place of the point in the product of the values as given.
-    start : place of the point that it starts at; None if it does not start at another point.
-    same_features : whether that point has the same features.
-    family : values of all parameters that are not of the penalty. Points of one family have the
-        same features.
-    """
+    """A grid point; `place` and `start` are places in the product of the values as given."""
 
     values: tuple[Any, ...]
     place: int
@@ -73,13 +59,7 @@ class Point:
 def order_points(
     names: Sequence[str], grid: Mapping[str, Sequence[Any]], path: Path | None
 ) -> list[Point]:
-    """List the points of a grid, each after the point that it starts at.
-
-    names : the parameters, that of the outermost loop first.
-    grid : the values of each parameter.
-    path : its steps along parameters that are not in `names` are left out. Without a path no point
-        starts at another, and the order is that of the values as given.
-    """
+    """List the points of a grid, each after the one it starts at; `names` outermost first."""
     steps = () if path is None else tuple(step for step in path.steps if step.name in names)
     ordered = {step.name: _in_order(grid[step.name], step) for step in steps}
     product = itertools.product(*(grid[name] for name in names))

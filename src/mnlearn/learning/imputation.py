@@ -17,10 +17,7 @@ from mnlearn.runtime.random_streams import SEED, stream
 
 
 def draw_states(p: NDArray[np.float64], uniform: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return a state of each row, drawn in proportion to p, (n_rows, n_states); (n_rows,).
-
-    uniform : in [0, 1), (n_rows,).
-    """
+    """Return a state of each row, drawn in proportion to p, (n_rows, n_states); (n_rows,)."""
     below = np.cumsum(p, axis=1)
     return np.asarray((uniform[:, None] * below[:, -1:] >= below).sum(axis=1))
 
@@ -35,9 +32,8 @@ _PENALTY, _LEAST = 0.1, 0.5
 class Imputation:
     """How missing cells are filled in.
 
-    iterations : how often a network is learned and the cells are drawn again.
-    fill : "sample" keeps the last values that were drawn, which have the spread of the data.
-        "likely" takes the value of greater mean probability in the second half of the iterations.
+    "sample" keeps the last values that were drawn, which have the spread of the data. "likely"
+    takes the value of greater mean probability in the second half of the iterations.
     """
 
     iterations: int = 10
@@ -53,20 +49,11 @@ class Imputation:
 def impute(
     data: IncompleteData, how: Imputation | None = None, *, seed: int = SEED, threads: int = 1
 ) -> Dataset:
-    """Return data whose missing cells are filled in.
+    """Return data whose missing cells are filled in, by stochastic expectation maximisation.
 
-    data : examples with missing cells.
-    seed : seed of all draws.
-
-    Stochastic expectation maximisation [1]. Missing cells are first drawn from the share of ones
-    among the known cells of their variable. Then, in each iteration, logistic regressions of each
-    variable on all others are learned from the completed data, and each missing cell is drawn
-    given the rest of its row, one variable after the other: one sweep of a Gibbs sampler in the
-    dependency network [2]. The regression of a variable of several states is a softmax.
-
-    [1] Celeux and Diebolt, "The SEM algorithm", Computational Statistics Quarterly 2, 1985. [2]
-    Heckerman et al., "Dependency networks for inference, collaborative filtering, and data
-    visualization", JMLR 1, 2000.
+    In each iteration regressions of each variable on all others are learned from the completed
+    data, and each missing cell is drawn given the rest of its row: one sweep of a Gibbs sampler in
+    the dependency network (Celeux & Diebolt 1985; Heckerman et al. 2000).
     """
     how = Imputation() if how is None else how
     values = data.values.copy()
@@ -136,13 +123,7 @@ def _sweep(
 def complete(
     data: Dataset | IncompleteData, treatment: str, *, seed: int, threads: int = 1
 ) -> Dataset:
-    """Return complete data: those given, or what a treatment makes of them.
-
-    treatment : leave out the examples with missing cells, or fill the cells in; see `impute`.
-    seed, threads : see `impute`.
-
-    Raises InputError: The treatment is none of these, or no example is complete.
-    """
+    """Return complete data: those given, or what a treatment makes of them."""
     if treatment not in TREATMENTS:
         raise InputError(f"missing: expected one of {', '.join(TREATMENTS)}, got {treatment!r}.")
     if isinstance(data, Dataset):
@@ -155,10 +136,10 @@ def complete(
 def complete_groups(
     groups: Mapping[str, Dataset | IncompleteData], treatment: str, *, seed: int, threads: int = 1
 ) -> dict[str, Dataset]:
-    """Return complete data of groups that are to be compared; the arguments are as for `complete`.
+    """Return complete data of groups that are to be compared.
 
-    Missing cells are filled in from the examples of all groups together. With a network of its own
-    for each group, the cells filled in would differ between groups that do not.
+    Cells are filled in from all groups together: with a network of its own for each group, they
+    would differ between groups that do not.
     """
     whole = all(isinstance(data, Dataset) for data in groups.values())
     if whole or treatment != "impute":

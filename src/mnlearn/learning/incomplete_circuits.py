@@ -22,13 +22,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Settings:
-    """How long EM runs, and how strongly it is held to the model at which it starts.
-
-    iterations : greatest number of iterations.
-    tolerance : EM stops at a smaller relative gain of its objective.
-    prior : so many examples, distributed as the model at the start, are added to the data. With 0
-        the log-likelihood of the known cells is maximised alone.
-    """
+    """How long EM runs; `prior` examples like the model at the start are added to the data."""
 
     iterations: int = 100
     tolerance: float = 1e-6
@@ -41,12 +35,7 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What EM has found.
-
-    model : of the kind that was given.
-    log_likelihood : float64, shape (n_iterations + 1,). Sum over examples of the log-probability of
-        their known cells, in nats, at the start and after each iteration.
-    """
+    """The model, and the log-likelihood of known cells, first and after each iteration."""
 
     model: Model
     log_likelihood: NDArray[np.float64]
@@ -61,20 +50,10 @@ class Outcome:
 def run_em(
     model: Model, data: IncompleteData, settings: Settings | None = None, threads: int = 1
 ) -> Outcome:
-    """Learn the parameters of a circuit, whose structure stays, from examples with missing cells.
-
-    model : where EM starts.
-    settings : when it stops, and its prior.
-
-    Raises InputError: The model has no circuit, or its parameters are neither weights of features
-    nor probabilities; or an example has probability 0.
+    """Learn the parameters of a circuit from examples with missing cells (Dempster et al. 1977).
 
     The expected number of examples with each parameter is exact: the circuit sums the missing cells
-    out. Probabilities are then divided by their sums. The weights of features take steps of L-BFGS
-    on the expected log-likelihood. No iteration lowers the objective.
-
-    Dempster, Laird and Rubin, "Maximum likelihood from incomplete data via the EM algorithm", JRSS
-    B 39, 1977.
+    out. The weights of features take steps of L-BFGS on the expected log-likelihood.
     """
     if not model.is_exact:
         raise InputError("em: expected a model that is a circuit, for example of acmn or chow_liu.")
@@ -154,10 +133,7 @@ def _families_of_cpds(circuit: ArithmeticCircuit) -> NDArray[np.int64]:
 
 
 def _families(circuit: ArithmeticCircuit) -> NDArray[np.int64]:
-    """Return the number of the sum that each parameter is a probability of.
-
-    Each child of such a sum is a parameter, or a product with one.
-    """
+    """Return the number of the sum that each parameter is a probability of."""
     first, last = 2 * circuit.n_columns, circuit.n_leaves
     family = np.full(len(circuit.weight), -1)
     children = [

@@ -18,17 +18,7 @@ from mnlearn.runtime.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A learned model with its record.
-
-    Attributes
-    ----------
-    model : Model
-        The model.
-    seconds : dict
-        Processor seconds of each part of the learning, such as "structure".
-    details : dict
-        Counts and diagnostics, such as the stopping rule that applied.
-    """
+    """A learned model, the processor seconds of each part, and counts and diagnostics."""
 
     model: Model
     seconds: dict[str, float]
@@ -39,23 +29,12 @@ class Fitted:
 class Task:
     """What a learner is given to learn from.
 
-    Attributes
-    ----------
-    train : Dataset
-        The training data.
-    grid : mapping
-        Values of every hyperparameter, as from `Learner.grid`.
-    threads : int
-        Threads that learning may use.
-    network : DependencyNetwork, optional
-        A network learned before, for learners that build on one.
-    criterion : callable, optional
-        Scores a model on validation data, higher is better. It is given only if it is fast. A
-        learner may stop learning a model that cannot become the best.
-    store : Store, optional
-        Where a learner that learns for long may keep its state.
-    shares : Shares
-        For a learner that learns variable by variable: whose share this process has.
+    grid : values of every hyperparameter, as from `Learner.grid`.
+    network : a network learned before, for learners that build on one.
+    criterion : scores a model on validation data, higher is better; only if it is fast. A learner
+        may stop learning a model that cannot become the best.
+    store : where a learner that learns for long may keep its state.
+    shares : for a learner that learns variable by variable: whose share this process has.
     """
 
     train: Dataset
@@ -72,18 +51,11 @@ class Task:
 class Start:
     """What was learned before a grid point, and may be used to learn at it.
 
-    Attributes
-    ----------
-    learner, fitted
-        The grid point that this one starts at, and its result; None at the first.
-    same_features : bool
-        Whether the two points differ in the penalty of the weights only.
-    best_score : float
-        Best score so far of a point with the same features; minus infinity if there is none.
-    goes_on : bool
-        Whether the two points are one, of which weights were learned in too few iterations.
-    iterations : int
-        Iterations of weight learning that are made now at most.
+    learner, fitted : the grid point that this one starts at, and its result; None at the first.
+    same_features : whether the two points differ in the penalty of the weights only.
+    best_score : best score so far of a point with the same features.
+    goes_on : whether the two points are one, of which weights were learned in too few iterations.
+    iterations : of weight learning that are made now at most.
     """
 
     learner: "Learner | None" = None
@@ -98,22 +70,13 @@ class Start:
 class Stage:
     """Hyperparameters chosen together on validation data, and how to learn at one choice.
 
-    Attributes
-    ----------
-    parameters : tuple of str
-        Their names; the first is that of the outermost loop of the grid.
-    learn : callable
-        Called with the learner, which holds the values, and with the workspace. If the stage has a
-        path, it is also called with the `Start` of the grid point.
-    path : Path, optional
-        The order of grid points, in which each point starts at the result of another.
-    until_worse : Step, optional
-        The only hyperparameter of the stage, in the order in which its values are tried, until
-        `WORSE_IN_A_ROW` of them have scored lower than the one before. The values left are not
-        tried.
-    split : tuple of str, or "all"
-        Those of the parameters by which the grid can be shared out to processes: points with other
-        values of them do not start at each other and have little work in common.
+    parameters : their names; the first is that of the outermost loop of the grid.
+    learn : called with the learner, the workspace and, if there is a path, the `Start` of the
+        point.
+    path : the order of grid points, in which each point starts at the result of another.
+    until_worse : the only hyperparameter of the stage, whose values are tried until
+        `WORSE_IN_A_ROW` of them have scored lower than the one before.
+    split : those of the parameters by which the grid can be shared out to processes, or "all".
     """
 
     parameters: tuple[str, ...]
@@ -136,29 +99,17 @@ class Stage:
 class Learner:
     """A learner: its constructor arguments are its hyperparameters.
 
-    A subclass is a dataclass whose fields are declared by `parameter`. The command line, the grids
-    of a study and Python share it. The constructor only stores values; `choose` and `grid` check
-    them.
+    A subclass is a dataclass whose fields are declared by `parameter`. The constructor only stores
+    values; `choose` and `grid` check them.
 
-    Attributes
-    ----------
-    title, citation : str
-        Name of the learner; paper and section that it follows.
-    stages : tuple of Stage
-        The stages in which a grid is searched; the last one yields the model.
-    formats : tuple of str
-        Suffixes of the files that can hold its models, see `models.io.suffixes`.
-    variant : tuple of str
-        Hyperparameters of which a study reports every combination beside the chosen one.
-    network : str
-        Whether it builds on a dependency network that was learned before.
-    criterion : str
-        The score in `scoring.metrics` that compares its models on validation data: "pll", or "ll"
-        where the log-likelihood is exact.
-    by_variable : str
-        Empty, unless the learner learns something variable by variable, which `learn_share` shares
-        out to processes. Then the learner that does this and nothing else; a share needs as much
-        memory.
+    title, citation : name of the learner; paper and section that it follows.
+    stages : the stages in which a grid is searched; the last one yields the model.
+    formats : suffixes of the files that can hold its models, see `models.io.suffixes`.
+    variant : hyperparameters of which a study reports every combination beside the chosen one.
+    network : whether it builds on a dependency network that was learned before.
+    criterion : the score in `scoring.metrics` that compares its models on validation data.
+    by_variable : the learner that does nothing but what `learn_share` shares out to processes, if
+        there is any; a share needs as much memory.
     """
 
     title: ClassVar[str]
@@ -204,13 +155,7 @@ class Learner:
 
     @classmethod
     def choose(cls, values: Mapping[str, Any]) -> Self:
-        """Return the learner with the given values, which are checked.
-
-        Raises
-        ------
-        InputError
-            A value is outside of what its hyperparameter takes.
-        """
+        """Return the learner with the given values, which are checked."""
         fields = cls.fields()
         for name, value in values.items():
             check_value(fields[name], value)
@@ -223,13 +168,7 @@ class Learner:
 
     @classmethod
     def check_network(cls, network: DependencyNetwork | None, n_vars: int) -> None:
-        """Refuse a network that is missing, not used by the learner, or of other variables.
-
-        Raises
-        ------
-        InputError
-            Says which of the three it is.
-        """
+        """Refuse a network that is missing, not used by the learner, or of other variables."""
         if network is None and cls.network == "required":
             raise InputError(f"{cls.title}: expected a dependency network to build on.")
         if network is not None and cls.network == "none":
@@ -242,14 +181,7 @@ class Learner:
 
     @classmethod
     def grid(cls, chosen: Mapping[str, Any]) -> dict[str, list[Any]]:
-        """Return the distinct values of every hyperparameter, defaults where `chosen` has none.
-
-        Raises
-        ------
-        InputError
-            A hyperparameter is unknown, has no values, or values that it does not take; or several
-            values are given for one that is in no stage.
-        """
+        """Return the distinct values of every hyperparameter, defaults where `chosen` has none."""
         grid = {name: [value] for name, value in cls.defaults().items()}
         tunable = {name for stage in cls.stages for name in stage.parameters}
         fields, types_of = cls.fields(), typing.get_type_hints(cls)

@@ -1,10 +1,7 @@
-"""Learning the L1-penalised logistic regressions of all variables, for a whole path of penalties.
+"""The L1-penalised logistic regressions of all variables on all others, for a path of penalties.
 
-Each variable is regressed on the indicator columns of all others. That of a variable of two states
-gives its log-odds, that of a variable of k > 2 states the k logits of a softmax.
-
-The solver is our own because the targets share work that a library would repeat for each of them
-(decision 0004).
+The logits are of indicator columns, those of a variable of k > 2 states a softmax. The solver is
+our own because the targets share work that a library would repeat (decision 0004).
 """
 
 from collections.abc import Sequence
@@ -43,20 +40,9 @@ def learn_logistic_path(
 ) -> LogisticPath:
     """Minimise log-loss + penalty * sum(|weights|) for every variable and each penalty.
 
-    data : the training data. A variable that is constant in it has no finite log-odds, and is given
-        those of its counts with one added to each (decision 0002). A state that never occurs where
-        two others do is given the odds of one example against all others, on average.
-    penalties : penalties, in any order. The loss is summed over examples; the inputs are 0 and 1.
-    free_intercept : whether the intercept is left out of the penalty.
-    tolerance : greatest duality gap, as a share of the loss of the best constant.
-    standardise : whether the penalty of each weight is multiplied by the standard deviation of its
-        column, as if the inputs were divided by it.
-
-    Raises InputError: A penalty or the tolerance is not positive.
-
-    Ravikumar, Wainwright and Lafferty, "High-dimensional Ising model selection using l1-regularized
-    logistic regression", Annals of Statistics, 2010. Lowd, "Closed-form learning of Markov networks
-    from dependency networks", UAI 2012, Section 6.2.
+    A variable that is constant is given the log-odds of its counts with one added to each (decision
+    0002), a state that never occurs those of one example. The tolerance is a share of the loss of
+    the best constant; with `standardise` weights are penalised as if inputs had unit variance.
     """
     ordered = np.unique(np.asarray(penalties, np.float64))[::-1]
     if not (len(ordered) and np.isfinite(ordered).all() and ordered[-1] > 0 and tolerance > 0):
@@ -66,11 +52,7 @@ def learn_logistic_path(
 
 
 class OwnPath(NamedTuple):
-    """The regression of one variable for each penalty.
-
-    beta : float64, (n_penalties, n_columns, n_logits). intercept : float64, (n_penalties,
-    n_logits). gap : float64, (n_penalties,), in nats.
-    """
+    """The regression of one variable, beta of (n_penalties, n_columns, n_logits)."""
 
     beta: NDArray[np.float64]
     intercept: NDArray[np.float64]
@@ -81,9 +63,7 @@ class OwnPath(NamedTuple):
 class Regressions:
     """What the regressions of all variables have in common; see `prepare_regressions`.
 
-    factor : float64, (n_columns + 1,). What the penalty of each weight is multiplied by; the
-        intercept comes last.
-    free_intercept : whether the intercept is left out of the penalty.
+    factor : what the penalty of each weight is multiplied by; the intercept comes last.
     """
 
     data: Dataset
@@ -94,8 +74,7 @@ class Regressions:
     def order(self) -> NDArray[np.int64]:
         """Return the coordinates in the order of the kernels, (n_columns + 1,), the intercept last.
 
-        Columns come in descending order of how often the rarer value occurs, so that the parts of
-        the Hessian that change most often are next to each other.
+        The parts of the Hessian that change most often are then next to each other.
         """
         rarer = np.minimum(self.data.frequency, 1 - self.data.frequency)
         return np.append(np.argsort(-rarer, kind="stable"), self.data.n_columns)
@@ -118,13 +97,7 @@ class Regressions:
         tolerance: float,
         start: NDArray[np.float64] | None = None,
     ) -> OwnPath:
-        """Return the regression of a variable, which has several states, for descending penalties.
-
-        penalties : descending penalties.
-        tolerance : as in `learn_logistic_path`.
-        start : weights, and then the intercepts, to start at, float64, (n_columns + 1, n_logits);
-            those of the best constant if None.
-        """
+        """Return the regression of a variable of several states, for descending penalties."""
         count = self.data.counts(v)
         if np.count_nonzero(count) == 1:
             return self._constant(count, len(penalties))
@@ -201,13 +174,7 @@ class Regressions:
         threads: int = 1,
         shares: Shares = ALONE,
     ) -> LogisticPath:
-        """Return the regressions of all variables, for descending penalties.
-
-        penalties : descending penalties.
-        tolerance : as in `learn_logistic_path`.
-        after : the regressions for greater penalties, to which those of `penalties` are added.
-        shares : whether variables are shared out to processes.
-        """
+        """Return the regressions of all variables for falling penalties, after `after`."""
 
         def learn(first: int, end: int) -> Arrays:
             starts = [after.weights(v) if after else None for v in range(first, end)]
@@ -242,12 +209,7 @@ def _regress(
     first: int,
     starts: Sequence[NDArray[np.float64] | None],
 ) -> Arrays:
-    """Learn the regressions of consecutive variables; see `Regressions.path` for the arguments.
-
-    Returns intercept and the number of coefficients, of shape (n_logits, n_penalties); gap, of
-    shape (n_targets, n_penalties); and the coefficients, as column and value, logit by logit and
-    penalty by penalty.
-    """
+    """Learn the regressions of consecutive variables; their arrays follow one another."""
     found = [_no_regressions(regressions.data.schema, len(penalties), first, first)]
     for v, start in enumerate(starts, first):
         if not regressions.data.schema.columns(v):

@@ -14,16 +14,11 @@ from mnlearn.variables.schema import Schema
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LogisticPath:
-    """Logistic regressions of every variable on all others, for each penalty.
+    """Logistic regressions of every variable on all others, for penalties in descending order.
 
-    penalties : float64, (n_penalties,). The penalties, the largest first.
-    coefficient : tuple of sparse arrays of shape (n_columns, n_columns). One for each penalty; row
-        c has the weights of the columns of other variables in the logit of column c.
-    intercept : float64, (n_penalties, n_columns). The intercepts.
-    gap : float64, (n_penalties, n_vars). Bounds on how far each penalised loss is above its
-        minimum, in nats, summed over examples.
-    constant_loss : float64, (n_vars,). Loss of the best constant, in nats, summed over examples.
-    seconds_shared : seconds that other processes took for their shares of the regressions.
+    coefficient : for each penalty, row c has the weights of other columns in the logit of column c.
+    intercept : (n_penalties, n_columns). gap : (n_penalties, n_vars), in nats. constant_loss :
+        (n_vars,), loss of the best constant. seconds_shared : those of other processes.
     """
 
     penalties: NDArray[np.float64]
@@ -42,10 +37,7 @@ class LogisticPath:
         return int(found[0])
 
     def weights(self, v: int) -> NDArray[np.float64]:
-        """Return the coefficients and the intercepts of a variable for the least penalty.
-
-        Returns float64 of shape (n_columns + 1, n_logits).
-        """
+        """Return coefficients and intercepts for the least penalty, (n_columns + 1, n_logits)."""
         own = list(self.schema.columns(v))
         return np.vstack([self.coefficient[-1][own].toarray().T, self.intercept[-1, own]])
 

@@ -17,13 +17,7 @@ EM = "em"
 
 
 def treatment_of(missing: str | None, criterion: str) -> str | None:
-    """Return what is done about missing cells before a structure is learned.
-
-    missing : what a person says.
-    criterion : the criterion of the learner, which is "ll" where it learns circuits.
-
-    Raises InputError: There is no such treatment, or the learner has no circuits for EM.
-    """
+    """Return what is done about missing cells before a structure is learned."""
     if missing not in (None, *TREATMENTS, EM):
         expected = ", ".join((*TREATMENTS, EM))
         raise InputError(f"missing: expected {expected} or None, got {missing!r}.")

@@ -18,15 +18,7 @@ from mnlearn.runtime.random_streams import stream
 
 
 def average_networks(parts: list[tuple[float, DependencyNetwork]]) -> DependencyNetwork:
-    """Return the network whose scores of states are the weighted sum of those of networks.
-
-    parts : shares and networks over the same variables. Shares that sum to 1 make each CPD the
-        normalised geometric mean of the CPDs.
-
-    All of its CPDs are log-linear.
-
-    Raises InputError: A network has a probability of 0.
-    """
+    """Return the network whose scores of states are the weighted sums of those given."""
     pieces = [(share, *log_odds_features(network)) for share, network in parts if share]
     first = parts[0][1]
     return DependencyNetwork(
@@ -39,13 +31,7 @@ def average_networks(parts: list[tuple[float, DependencyNetwork]]) -> Dependency
 
 
 def log_odds_features(network: DependencyNetwork) -> tuple[FeatureSet, NDArray, NDArray]:
-    """Return the CPDs as (features, target, weight): the weights add up to the scores of states.
-
-    A score is the log-odds against the first state. The features of a tree are the paths to its
-    leaves, each with the other states of the target.
-
-    Raises InputError: A CPD has a probability of 0.
-    """
+    """Return the CPDs as (features, target, weight), log-odds of states against the first one."""
     trees = network.trees
     paths, place = paths_with_states(trees, network.schema, np.flatnonzero(trees.is_leaf))
     node, state = np.divmod(place, trees.most_states)
@@ -79,20 +65,10 @@ def learn_circuit_mixture(
     seed: int = 20,
     threads: int = 1,
 ) -> ArithmeticCircuit:
-    """Return a mixture of circuits with the components of another mixture as a start.
+    """Return a mixture of circuits with the components of another mixture, `joint`, as a start.
 
-    A round draws each example to a component by its posterior probabilities (stochastic EM), learns
-    a circuit from the examples of each component, and then the shares by EM. Examples are drawn,
-    since learners of structure count whole examples.
-
-    data : training data, without weights of examples.
-    joint : float64, (n_rows, n_components). log P(row, component) under the mixture at the start,
-        in nats.
-    learn : learns a circuit from a dataset.
-    rounds : how often the circuits are learned.
-    seed : seed of the draws.
-
-    Raises InputError: The examples have weights.
+    A round draws each example to a component by its posterior probabilities (stochastic EM), since
+    learners of structure count whole examples, learns the circuits, and then the shares by EM.
     """
     if data.is_weighted:
         raise InputError("mixtures of this base take no examples with weights.", where=DATA)

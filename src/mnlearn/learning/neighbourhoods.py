@@ -10,12 +10,7 @@ MERGES = ("and", "or")
 
 
 def merge_pairs(coefficient: sparse.csr_array, merge: str) -> NDArray[np.int64]:
-    """Return the pairs (u, v), u < v, int64 of shape (n_pairs, 2), in ascending order.
-
-    coefficient : sparse, (n_columns, n_columns). Row c has the weights of the columns of other
-        variables in the logit of column c.
-    merge : "and": each column has a weight in the logit of the other; "or": at least one has.
-    """
+    """Return the pairs (u, v), u < v, int64 of shape (n_pairs, 2), in ascending order."""
     found = (coefficient != 0).astype(np.int8)
     pairs = found.multiply(found.T) if merge == "and" else found + found.T
     upper = sparse.triu(pairs, 1).tocoo()

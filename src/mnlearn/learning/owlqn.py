@@ -1,9 +1,7 @@
 """Limited-memory quasi-Newton minimisation of a smooth convex function plus an L1 penalty.
 
-Without an L1 penalty this is plain L-BFGS. The direction is the quasi-Newton direction of the
-pseudo-gradient, and the backtracking line search stays in one orthant. Algorithm 1 of Andrew and
-Gao lets no variable move against the steepest descent. Here this holds only for variables that are
-0, so that the direction keeps the curvature (lab note 0013).
+Algorithm 1 of Andrew and Gao (2007) lets no variable move against the steepest descent. Here this
+holds only for variables that are 0, so that the direction keeps the curvature (lab note 0013).
 """
 
 from collections import deque
@@ -48,19 +46,9 @@ def minimise(
     max_iterations: int,
     history: History | None = None,
 ) -> tuple[Progress, bool]:
-    """Minimise smooth(x) + sum(l1 * |x|) by orthant-wise L-BFGS.
+    """Minimise smooth(x) + sum(l1 * |x|) by orthant-wise L-BFGS, until `done` or rounding ends it.
 
-    smooth : returns the value and the gradient of a smooth convex function.
-    x, l1 : float64, (n_vars,). Point at which to start; L1 penalty of each variable, at least 0.
-    done : asked after each iteration and before the first; minimisation ends when it returns True.
-    max_iterations, history : greatest number of iterations; pairs of differences from an earlier
-        minimisation of this function, to which new ones are added.
-
-    The last state, and whether `done` ended the minimisation. Rounding ends it, too.
-
-    Raises InputError: The objective is not finite at `x`.
-
-    Andrew and Gao, "Scalable training of L1-regularized log-linear models", ICML 2007.
+    Returns the last state, and whether `done` ended the minimisation; `history` is added to.
     """
     value, gradient = smooth(x)
     if not np.isfinite(value):
@@ -94,10 +82,7 @@ def new_history(memory: int = MEMORY) -> History:
 
 
 def restrict_history(history: History, old: Selection, new: Selection) -> History:
-    """Return a history of the variables `new` from one of the variables `old`.
-
-    Both are boolean arrays over all variables. A variable that is not in `old` did not move.
-    """
+    """Return a history of the variables `new` from one of the variables `old`, both bool arrays."""
     restricted = new_history(history.maxlen or MEMORY)
     for step, change, _ in history:
         parts = np.zeros((2, len(old)))
@@ -109,10 +94,7 @@ def restrict_history(history: History, old: Selection, new: Selection) -> Histor
 def _choose_direction(
     state: Progress, l1: Vector, history: History
 ) -> tuple[Vector, Vector, float]:
-    """Return the steepest descent, the direction of the search, and its slope; 0 at a minimum.
-
-    Forgets the history if its direction does not descend.
-    """
+    """Return the steepest descent, the direction of the search, and its slope; 0 at a minimum."""
     steepest = -_pseudo_gradient(state.x, state.gradient, l1)
     direction = _two_loop(steepest, history)
     direction[(direction * steepest <= 0) & (l1 > 0) & (state.x == 0)] = 0.0

@@ -18,14 +18,7 @@ def parameter(
     above: float | None = None,
     choices: Iterable[str] | None = None,
 ) -> Any:
-    """Declare a hyperparameter as a dataclass field.
-
-    default : used where nothing is chosen.
-    help_text : one line without a full stop. The choices are added to it.
-    low, high : least and greatest value allowed; both are needed for a range.
-    above : the value has to be greater than this.
-    choices : the texts allowed.
-    """
+    """Declare a hyperparameter as a dataclass field."""
     allowed = None if choices is None else tuple(choices)
     text = help_text if allowed is None else f"{help_text}: {', '.join(allowed)}"
     metadata = {"help": text, "low": low, "high": high, "above": above, "choices": allowed}
@@ -38,10 +31,7 @@ def public_name(field: dataclasses.Field) -> str:
 
 
 def check_value(field: dataclasses.Field, value: Any) -> None:
-    """Refuse a value outside of what a hyperparameter was declared to take.
-
-    Raises InputError: Names the parameter, what was expected, and the value.
-    """
+    """Refuse a value outside of what a hyperparameter was declared to take."""
     name, rule = public_name(field), field.metadata
     if value is None:
         return
@@ -60,10 +50,7 @@ def check_value(field: dataclasses.Field, value: Any) -> None:
 
 
 def convert(name: str, value: Any, kind: Any) -> Any:
-    """Return a value, perhaps text from a command line, as the annotated type.
-
-    Raises InputError: The value is not of that type.
-    """
+    """Return a value, perhaps text from a command line, as the annotated type."""
     options = typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
     if value is None or (isinstance(value, str) and value.lower() in ("none", "null")):
         if type(None) in options:

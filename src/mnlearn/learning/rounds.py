@@ -1,7 +1,6 @@
 """How the learning of a grid is shared out to processes: in rounds, one after the other.
 
-The processes of a round do not depend on each other. They find what the rounds before have learned
-in the store of checkpoints.
+They find what the rounds before have learned in the store of checkpoints.
 """
 
 import math
@@ -18,13 +17,10 @@ VARIABLES = "variables"
 
 @dataclass(frozen=True)
 class Round:
-    """One round of learning.
+    """One round of learning: of variables, or of the grid points of a stage.
 
-    name : "variables", or the number of a stage after "stage".
-    stage : the stage whose grid points are shared out; None if the variables are.
-    n_units : the number of pieces that the work can be cut into; None if there are as many as
-        variables.
-    like : A learner that needs as much memory; empty for the learner itself.
+    n_units : the pieces that the work can be cut into; None: variables. like : a learner that needs
+        as much memory; empty for the learner itself.
     """
 
     name: str
@@ -44,11 +40,7 @@ class Round:
 def list_rounds(
     learner: type[Learner], grid: Mapping[str, Sequence[Any]], *, with_network: bool
 ) -> list[Round]:
-    """Return the rounds that come before the search itself; none if it cannot be shared out.
-
-    with_network : whether a dependency network is given. A learner that may do without one then
-        learns none of its own.
-    """
+    """Return the rounds that come before the search itself; none if it cannot be shared out."""
     rounds = []
     if learner.by_variable and not (with_network and learner.network == "optional"):
         rounds.append(Round(VARIABLES, like=learner.by_variable))

@@ -44,10 +44,7 @@ class Part:
 
     @classmethod
     def parse(cls, text: str) -> "Part":
-        """Return the part that a text such as "2/3" names.
-
-        Raises InputError: The text is of another form, or there is no such part.
-        """
+        """Return the part that a text such as "2/3" names."""
         number, _, of = text.partition("/")
         plain = all(word.isascii() and word.isdecimal() and len(word) < 10 for word in (number, of))
         if not plain or not 1 <= int(number) <= int(of) or int(of) < 2:
@@ -69,10 +66,8 @@ class Part:
 class Shares:
     """The variables of a dataset, shared out to processes that keep what they learn in a store.
 
-    store : needed if there are several processes.
-    n_parts : the number of processes. With 1 all is learned here, and nothing is kept.
-    own : the part of this process. A process without one puts the shares of all together, and
-        learns what it does not find.
+    A process without a part of its own puts the shares of all together, and learns what it does not
+    find.
     """
 
     store: Store | None = None
@@ -89,11 +84,9 @@ class Shares:
     ) -> tuple[dict[str, NDArray], float]:
         """Return what is learned of all variables, and the seconds of other processes in it.
 
-        name : what is learned and by which settings, in values for JSON.
-        n_vars : the number of variables.
-        begin : called once, if there is anything to learn here. Returns what learns a range of
-            variables; the result for a variable must not depend on the range.
-        absent : stands for what a process with a part of its own does not learn.
+        `begin` is called once, if there is anything to learn here; the result for a variable must
+        not depend on the range. `absent` stands for what a process with a part of its own does not
+        learn.
         """
         if self.n_parts == 1:
             return _join(map_ranges(begin(), n_vars, threads, str(name[0]))), 0.0

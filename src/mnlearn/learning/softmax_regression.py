@@ -1,10 +1,8 @@
 """L1-penalised regression of one variable of several states on the columns of all others.
 
-The states have a logit each: an intercept plus a weight for each column that is 1. Every weight is
-penalised, so that no state is left out as the one to compare with. A coordinate is a column, or the
-intercept, and a state. Each step is a proximal Newton step: it minimises a quadratic model of the
-loss plus the penalty over the coordinates that have a weight or are pulled harder than the penalty
-holds. The stopping rule is the duality gap of the whole problem.
+All states have a logit each. Each step is a proximal Newton step: it minimises a quadratic model
+of the loss plus the penalty over the coordinates that have a weight or are pulled harder than the
+penalty holds.
 """
 
 from dataclasses import dataclass
@@ -41,12 +39,7 @@ _BLOCK_CELLS = 2**18
 
 @dataclass(frozen=True, eq=False)
 class SoftmaxTask:
-    """One target and the columns of all variables.
-
-    rows : uint8, (n_rows, n_columns). sparse_rows : float64, the same, and columns : their
-    transpose. weight : float64, (n_rows,). state : int, (n_rows,), the state of the target, from 0
-    to `k` - 1. own : slice, the columns of the target, which are no inputs.
-    """
+    """One target of `k` states and all columns; its own ones are no inputs."""
 
     rows: NDArray[np.uint8]
     sparse_rows: sparse.csr_array
@@ -86,11 +79,7 @@ class SoftmaxTask:
         return pull
 
     def dual(self, share: Matrix, scale: float) -> float:
-        """Return the dual of the loss at its derivatives by the logits times `scale`.
-
-        It is the entropy of the states if the probability that a state is not the observed one is
-        `scale` times what the logits say.
-        """
+        """Return the dual of the loss at its derivatives by the logits times `scale`."""
         scaled = scale * share
         scaled[self.state, self.place] += 1.0 - scale
         return -float((scaled * np.log(np.maximum(scaled, 1e-300))).sum(axis=0) @ self.weight)
@@ -118,8 +107,7 @@ class SoftmaxTask:
     ) -> NDArray[np.float32]:
         """Return the Hessian of the coordinates that `covered`, (k, n_columns + 1), marks.
 
-        The Hessian is the difference of two matrices. A share `ridge` of the diagonal of the first
-        is added, so that rounding does not make it indefinite.
+        A share `ridge` of the diagonal is added, so that rounding does not make it indefinite.
         """
         columns = [np.flatnonzero(marked[:-1]) for marked in covered]
         end = np.cumsum(covered.sum(axis=1))
@@ -147,11 +135,7 @@ class SoftmaxTask:
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Weights and intercepts, and what belongs to them.
-
-    theta, pull : float64, (n_columns + 1, k), `pull` is the gradient of the loss.
-    logits, share : float64, (k, n_rows). loss : in nats.
-    """
+    """Weights and intercepts, (n_columns + 1, k), with the gradient `pull`."""
 
     theta: Matrix
     logits: Matrix
@@ -172,19 +156,10 @@ class _Model:
 def softmax_path(
     task: SoftmaxTask, penalties: Matrix, factor: Matrix, tolerance: float, start: Matrix
 ) -> tuple[Matrix, Matrix]:
-    """Minimise loss + penalty * sum(factor * |weights|) for each penalty, one after the other.
+    """Minimise loss + penalty * sum(factor * |weights|) for descending penalties, to a gap in nats.
 
-    task : all states of the target occur, unless the intercepts are penalised.
-    penalties : float64, (n_penalties,). Descending.
-    factor : float64, (n_columns + 1,). What the penalty of each weight is multiplied by; that of
-        the intercepts comes last.
-    tolerance : greatest duality gap, in nats.
-    start : float64, (n_columns + 1, k). Weights and intercepts to start at.
-
-    Returned:
-        theta : float64, (n_penalties, n_columns + 1, k). Weights and intercepts for each penalty.
-        gap : float64, (n_penalties,). Bounds on how far the penalised loss is above its minimum, in
-            nats.
+    All states of the target occur, unless the intercepts are penalised. Returns the weights and
+    intercepts, (n_penalties, n_columns + 1, k), and the gaps.
     """
     found, gaps = np.empty((len(penalties), *start.shape)), np.empty(len(penalties))
     with single_threaded():
@@ -271,11 +246,7 @@ def _search_line(
 
 
 def _judge(task: SoftmaxTask, l1: Matrix, point: Point) -> tuple[Point, float]:
-    """Return the point, free intercepts made the best, and how far it is above the minimum at most.
-
-    The derivatives are divided by the greatest pull, as a multiple of what the penalty holds, to be
-    a dual point; those by free intercepts are 0.
-    """
+    """Return the point with the best free intercepts, and its duality gap."""
     held = l1[:, 0] > 0.0
     if not held[-1]:
         point = task.centred(point)

@@ -54,11 +54,8 @@ _PRIOR_PSEUDOCOUNT = 1.0
 class MixtureSettings:
     """How a mixture is learned.
 
-    n_components : components at first; those that become empty are dropped.
     prior : examples with the pair probabilities of all data that are added to each component.
-    max_iterations : iterations of EM at most.
-    tolerance : EM ends when an iteration gains less, in nats per example.
-    seed : seed of the first shares.
+    tolerance : in nats per example.
     """
 
     n_components: int = 10
@@ -70,14 +67,7 @@ class MixtureSettings:
 
 @dataclass(frozen=True, eq=False)
 class TreeMixture:
-    """A mixture of trees, and how it was learned.
-
-    share : float64, (n_components,). Probabilities of the components.
-    parent : int64, (n_components, n_vars). See `tree_circuit`.
-    log_prob : float64, (n_components, n_vars, most, most). See `tree_circuit`.
-    objective : penalised log-likelihood after each iteration with trees, in nats; with those that
-        validation data rejected.
-    """
+    """A mixture of trees, as `tree_circuit` takes them, and the objective after each iteration."""
 
     share: NDArray[np.float64]
     parent: NDArray[np.int64]
@@ -125,17 +115,10 @@ def learn_tree_mixture(
     criterion: Callable[[ArithmeticCircuit], float] | None = None,
     threads: int = 1,
 ) -> TreeMixture:
-    """Learn a mixture of Chow-Liu trees.
+    """Learn a mixture of Chow-Liu trees by EM (Meila & Jordan 2000, Section 3).
 
-    Each iteration shares every example among the components and learns each component anew from
-    its shares; trees may change. The penalised log-likelihood never falls by more than rounding,
-    but where a component is dropped.
-
-    criterion : scores a circuit on validation data, higher is better. Every few iterations, and
-        after the last one, the mixture is scored. EM ends when a score is not above the one before,
-        and the mixture with the best score is returned.
-
-    Meila and Jordan, "Learning with mixtures of trees", JMLR 2000, Section 3.
+    Every few iterations the criterion scores the mixture. EM ends when a score is not above the one
+    before, and the mixture with the best score is returned.
     """
     fitting = (_Fitting if data.schema.is_binary else _StateFitting)(data, settings.prior, threads)
     rng = stream(settings.seed, "mixture of trees")
@@ -240,11 +223,7 @@ class _Fitting:
         shares: NDArray[np.float64],
         learn: Callable[[Vector, Vector], Tree],
     ) -> TreeMixture:
-        """Return the mixture with components that are learned from weighted rows.
-
-        learn : takes the weights of the rows, and of the examples and the prior in which each
-            column is 1.
-        """
+        """Return the mixture with components that are learned from weighted rows."""
         weight = self._data.weight[:, None] * (np.round(shares / _UNIT) * _UNIT)
         n_examples = weight.sum(axis=0)
         kept = np.flatnonzero(n_examples >= min(_LEAST, n_examples.max()))
@@ -307,8 +286,7 @@ class _StateFitting(_Fitting):
     def _tables(self, both: NDArray[np.float64], parent: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the table of each variable and its parent, (n_vars, most, most), 0 elsewhere.
 
-        both : of two states, (n_places, n_places); what is below the diagonal is not read. A
-        variable without parent has the numbers of its states at [v, 0].
+        `both`, (n_places, n_places), is not read below the diagonal.
         """
         most = int(self._arity.max())
         out = np.zeros((len(parent), most, most))
@@ -329,10 +307,7 @@ def _log_tables(
     n_examples: float,
     parent: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """Return log P(v = x | parent = y) at [v, y, x], as `tree_circuit` takes them.
-
-    both : as in `fill_pair_information`. one : probabilities of 1.
-    """
+    """Return log P(v = x | parent = y) at [v, y, x], as `tree_circuit` takes them."""
     v = np.arange(len(parent))
     above = np.where(parent == NO_PARENT, v, parent)
     p11 = both[np.minimum(v, above), np.maximum(v, above)] / n_examples

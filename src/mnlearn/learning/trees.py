@@ -18,14 +18,8 @@ from mnlearn.runtime.arrays import read_only
 class TreePath:
     """Trees grown at the loosest kappa of a grid; those of any smaller kappa are their tops.
 
-    The best split of a node does not depend on kappa. Kappa only decides whether the split is made:
-    a node whose best split gains at most -log(kappa) is a leaf.
-
-    trees : the full trees.
-    gain : float64, (n_nodes,). Gain of the best split of each node, in nats, less what rounding may
-        have added.
-    min_gain : -log(kappa) of the full trees, in nats.
-    seconds_shared : seconds that other processes took for their shares of the trees.
+    A node whose best split gains at most -log(kappa) is a leaf. gain : of the best split of each
+    node, in nats, less what rounding may have added.
     """
 
     trees: Trees
@@ -69,19 +63,10 @@ def learn_tree_path(
     shares: Shares = ALONE,
     sample: int = 0,
 ) -> TreePath:
-    """Grow a probability tree for each variable, which tests columns of the other variables.
+    """Grow a probability tree for each variable (Lowd & Davis 2010, Section III).
 
-    kappa : structure prior in (0, 1]: a split must gain more than -log(kappa) in the log-likelihood
-        of the training examples under smoothed leaves, in nats. Of splits that gain the same but
-        for rounding, the one on the first column is made (decision 0023).
-    min_examples : least weight of examples on each side of a split.
-    pseudocount : added to the count of each state at a leaf; above 0.
-    shares : whether variables are shared out to processes.
-    sample : tells apart the trees of several samples of the data if they are.
-
-    The trees for `kappa` and for every smaller kappa.
-
-    Lowd and Davis, "Learning Markov network structure with decision trees", ICDM 2010, Section III.
+    A split must gain more than -log(kappa) under smoothed leaves, in nats. Of splits that gain the
+    same but for rounding, the one on the first column is made (decision 0023).
     """
     min_gain = float(-np.log(kappa))
     # Columns with more ones than zeros are stored negated: work is proportional to the ones.
@@ -102,10 +87,7 @@ def learn_tree_path(
 
 
 class _Examples:
-    """The data with some columns negated, as the kernel takes them.
-
-    pair_weight : float64, (n_columns, n_columns), from `cooccurrence`.
-    """
+    """The data with some columns negated, as the kernel takes them."""
 
     def __init__(self, data: Dataset, negated: NDArray[np.bool_]) -> None:
         rows = data.rows ^ negated.astype(np.uint8)
@@ -169,12 +151,7 @@ class _Examples:
 def _grow(
     targets: range, examples: _Examples, rule: tuple[float, float, float], most_states: int
 ) -> Arrays:
-    """Grow the trees of some targets, one after the other.
-
-    rule : least gain in nats, least weight of examples on each side, and pseudocount.
-
-    Returns the fields of `TreeNodes` for all of them, and n_nodes, int64 of shape (n_targets,).
-    """
+    """Grow the trees of some targets; return the fields of `TreeNodes`, and n_nodes of each."""
     grown = []
     # Targets of equally many states are grown in the same memory.
     made: dict[int, tuple[kernels.SplitRule, kernels.TreeRoom, kernels.TreeNodes]] = {}

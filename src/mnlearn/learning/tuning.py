@@ -35,11 +35,9 @@ FIRST_ITERATIONS = 100
 class Tuned:
     """The outcome of a grid search.
 
-    best : the candidate chosen.
-    variants : the best candidate of each combination of values of the learner's variant
-        hyperparameters. The keys are the values joined with hyphens.
-    trace : one row for each grid point that was tried, in the order of the grid.
-    tuning_seconds : seconds spent on all grid points, including those restored from checkpoints.
+    variants : the best candidate by the values of variant hyperparameters, joined with hyphens.
+    trace : one row for each grid point that was tried. tuning_seconds : with those from
+        checkpoints.
     """
 
     best: Candidate
@@ -62,10 +60,7 @@ def tune(
     last_criterion: Criterion | None = None,
     network: DependencyNetwork | None = None,
 ) -> Tuned:
-    """Learn at every point of the grid and choose by the criterion; see `best_of`.
-
-    The arguments are the fields of `Search`.
-    """
+    """Learn at every point of the grid and choose by the criterion; see `Search`."""
     return Search(
         learner,
         train,
@@ -80,18 +75,10 @@ def tune(
 
 @dataclass(eq=False)
 class Search:
-    """A search of a grid: what is learned from, and how grid points are compared.
+    """A search of a grid, stage by stage: values chosen in one stage are fixed in the next.
 
-    learner : its stages are searched in order. Values chosen in one stage are fixed in the next.
-    grid : values of every hyperparameter, as from `Learner.grid`.
-    criterion : scores a model, higher is better. May be None if the grid has a single point.
-    checkpoints : where finished grid points are kept.
-    last_criterion : used instead of `criterion` in the last stage, the one that yields the model.
-    network : given to a learner that builds on one.
-    n_parts : the number of processes that the variables are shared out to.
-
-    Raises InputError: Several points have no criterion, or the learner needs a network or has no
-    use for one.
+    criterion : may be None if the grid has a single point. last_criterion : used instead of it in
+        the stage that yields the model. n_parts : processes that the variables are shared out to.
     """
 
     learner: type[Learner]
@@ -186,12 +173,7 @@ def _check_criteria(
 
 @dataclass(eq=False)
 class _StageSearch:
-    """The search of one stage.
-
-    chosen : values of the hyperparameters of other stages. n_examples : of the training data.
-    seconds : of all points so far.
-    candidates : the points learned, in the order of the grid.
-    """
+    """The search of one stage; `chosen` has the values of the hyperparameters of other stages."""
 
     learner: type[Learner]
     number: int

@@ -26,12 +26,7 @@ def _names() -> tuple[str, ...]:
 
 
 def load_learner(name: str) -> type[Learner]:
-    """Return the learner `name`: the class in the file of that name.
-
-    The name of the class is that of the file without underscores, in any capitals.
-
-    Raises InputError: There is no such file, or its class is not a complete learner.
-    """
+    """Return the learner `name`: the class in the file of that name."""
     module = importlib.import_module(f"{__name__}.{_known(name)}")
     learner: type[Learner] = getattr(module, _class_name(name))
     _check_declaration(name, learner)
@@ -56,10 +51,7 @@ def _check_declaration(name: str, learner: Any) -> None:
 
 
 def learner_root(name: str) -> str:
-    """Return the place of a learner's class, as `code_digest` takes it.
-
-    The file is read and not imported: planning a study must not load every learner.
-    """
+    """Return the place of a learner's class, as `code_digest` takes it, without importing it."""
     return f"mnlearn.methods.{name}.{_class_name(_known(name))}"
 
 
@@ -75,13 +67,7 @@ def class_names() -> dict[str, str]:
 
 
 def find_learner(text: str) -> str:
-    """Return the name of a learner that a person writes in any capitals, or as its class is called.
-
-    Raises
-    ------
-    InputError
-        There is none; the sentence names those that are like it.
-    """
+    """Return the name of a learner written in any capitals, or as its class is called."""
     bare = re.sub("[^a-z0-9]", "", text.lower())
     return _known(next((name for name in _names() if name.replace("_", "") == bare), text))
 

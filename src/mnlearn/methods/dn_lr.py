@@ -29,8 +29,7 @@ class GrownPath:
 class PenaltyPaths:
     """Logistic regressions for the penalties of a grid, learned down to where they are needed.
 
-    The regressions of each penalty start at those of the next greater one of the grid, so that
-    they do not depend on the order in which penalties are asked for.
+    Those of each penalty start at those of the next greater one of the grid.
     """
 
     train: Dataset
@@ -81,10 +80,7 @@ class LogisticLearner(Learner):
 
     @classmethod
     def learn_share(cls, task: Task) -> None:
-        """Learn the regressions of this process's share of the variables.
-
-        Where the search of penalties ends early, so does this, when the own regressions get worse.
-        """
+        """Learn this process's share, down to where the search of penalties would end."""
         learner, paths = cls.first(task), regress(task)
         ends_early = cls.stages[0].until_worse is not None and task.criterion is not None
         scores: list[float] = []

@@ -31,12 +31,7 @@ from mnlearn.runtime.progress import LOGGER
 
 @dataclass(frozen=True, eq=False)
 class Generated:
-    """The features of one initial set for the whole grid, arranged once.
-
-    nested : features of the longest run and lowest threshold.
-    seconds : seconds of the generation.
-    n_unique : number of distinct features generated, by the length of the run.
-    """
+    """The features of one initial set for the whole grid, arranged once."""
 
     nested: NestedFeatures
     likelihood: Restrictable

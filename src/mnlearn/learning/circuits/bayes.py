@@ -32,9 +32,8 @@ from mnlearn.variables.schema import Literal
 class BayesGrowth:
     """A Bayesian network whose CPDs are trees; a leaf is split on a column.
 
-    Leaf k of variable target[k] holds the examples with the literals path[k]. Its probabilities are
-    the parameters parameters[k] of the circuit; `pseudocount` is added to the count of each state.
-    The gain of a split is the rise of the log-likelihood of the training data, in nats.
+    Leaf k of variable target[k] holds the examples with the literals path[k]; its probabilities are
+    the parameters parameters[k] of the circuit. The gain is that in log-likelihood, in nats.
     """
 
     batch = 0
@@ -107,10 +106,7 @@ class BayesGrowth:
         return self._counted().least(self.parameters[group])
 
     def new_edges(self, group: int, var: int, limit: int) -> int | None:
-        """Return how many edges a split adds, as `SplitEdges.up_to` does.
-
-        None if the split would close a directed circle.
-        """
+        """Return how many edges a split adds, None if it would close a directed circle."""
         if self._leads_to[self.target[group], self.circuit.schema.variable_of[var]]:
             return None
         return self._counted().up_to(limit, self.parameters[group], var, extend=False)

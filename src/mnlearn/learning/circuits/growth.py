@@ -26,10 +26,7 @@ class Growing(Candidates, Protocol):
     """A model that can be split."""
 
     def first(self) -> Sequence[tuple[int, NDArray[np.float64]]]:
-        """Return the groups at the start, with the bounds of their gains by column.
-
-        They are minus infinity where there is no candidate.
-        """
+        """Return the groups at the start, with bounds of their gains; -inf: no candidate."""
 
     def accept(self, split: Split) -> Sequence[tuple[int, NDArray[np.float64]]]:
         """Make a split; return the groups that it adds, as `first` does."""
@@ -53,11 +50,7 @@ class Growing(Candidates, Protocol):
 class CircuitGrowth:
     """Takes the best split again and again; halves the price of an edge when no split scores.
 
-    model : the model that is split.
-    edge_cost, split_cost : prices of an edge, at first, and of a split, in nats.
-    max_edges : A split that would exceed this number of edges is never taken.
-    state : state of a growth of the same model and prices, from which to resume.
-    quick : see `SplitQueue`.
+    Prices are in nats. It resumes from a `state` of a growth of the same model and prices.
     """
 
     def __init__(
@@ -90,9 +83,7 @@ class CircuitGrowth:
     ) -> None:
         """Split until the next split would give more than `n_edges` edges.
 
-        n_edges : edges of the circuit at most.
-        deadline : value of time.process_time() at which to stop for good.
-        keep : called with the state of the growth every 45 seconds, to store it.
+        `deadline` is a value of time.process_time(); `keep` is called every 45 seconds.
         """
         kept = time.monotonic()
         while not self.ended:
@@ -219,10 +210,7 @@ class EdgeBudgets(Generic[M]):
         self._scores: dict[int, float] = {}
 
     def fit(self, start: Callable[[], M], prices: CircuitLearner, *others: Any) -> Fitted:
-        """Return the model grown to a budget of edges.
-
-        start : returns the model that is to grow. others : the parameters that it depends on.
-        """
+        """Return the model grown to a budget of edges; it depends on `others`, too."""
         key = (prices.edge_cost, prices.split_cost, prices.search, *others)
         began = time.process_time()
         model, growth = self._model, self._growth

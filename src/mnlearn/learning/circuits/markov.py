@@ -35,10 +35,7 @@ from mnlearn.variables.schema import Literal
 
 
 class GrowingRows:
-    """Rows of numbers in one array that has room for more of them.
-
-    n_columns : numbers in a row.
-    """
+    """Rows of numbers in one array that has room for more of them."""
 
     def __init__(self, n_columns: int) -> None:
         self._rows = np.empty((16, n_columns))
@@ -81,9 +78,7 @@ _FINAL_WINDOW = 5
 
 
 class MarkovGrowth:
-    """A Markov network whose features are extended: f by f & X_v and f & not X_v.
-
-    Of a variable of several states X_v is one of them, X_v = a, and not X_v is the others.
+    """A Markov network whose features are extended: f by f & X_v = a and f & not X_v = a.
 
     The objective is the penalised log-likelihood, summed over examples, in nats.
     """
@@ -273,9 +268,9 @@ class MarkovGrowth:
     def _learn(
         self, weight: NDArray[np.float64], decrease: float, iterations: int, window: int = 1
     ) -> float:
-        """Learn all weights from `weight`; return the penalised log-likelihood.
+        """Learn all weights; return the penalised log-likelihood.
 
-        decrease : stop when the last `window` iterations gained at most this, in nats.
+        It stops when the last `window` iterations gained at most `decrease`, in nats.
         """
         likelihood = CircuitLikelihood(self._evaluator, self.n_examples, self.n_satisfied)
         # In these units the Hessian's diagonal is near 1.
@@ -296,10 +291,7 @@ class MarkovGrowth:
 
 @dataclass(frozen=True, eq=False)
 class CircuitLikelihood:
-    """The likelihood of all examples, computed by a circuit, as a function of the weights.
-
-    n_satisfied : float64, shape (n_features,), number of examples in which each feature holds.
-    """
+    """The likelihood of all examples, computed by a circuit, as a function of the weights."""
 
     evaluator: Evaluator
     n_examples: float

@@ -63,10 +63,7 @@ class Candidates(Protocol):
         """Return how many edges splitting a group adds at least, by column."""
 
     def new_edges(self, group: int, var: int, limit: int) -> int | None:
-        """Return how many edges a split adds, or some number above `limit` if it is that many.
-
-        None if the split is not allowed, now or ever.
-        """
+        """Return how many edges a split adds, or some number above `limit`; None: not allowed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,14 +79,10 @@ class Split:
 class SplitQueue:
     """Candidate splits in groups, one group for all columns that a feature or leaf may take.
 
-    The score of a split is its gain in log-likelihood, less `split_cost`, less the price of an edge
-    for each edge that it adds. Every split makes the known gains and numbers of edges out of date.
-    The quick search updates a group only when it is the best by its last known score, which counts
-    at a share of its value once another split was made. It updates the least numbers of edges
-    first, and then the bounds of the gains. It computes exact values only for candidates that may
-    be the best by these (Lowd & Rooshenas 2013, Section 3.1). The other search updates all
-    groups before each choice, so that no candidate that is left scores more than the one chosen.
-    Scores are rounded. Of equal ones that of the first group counts, and in it the first column.
+    The score of a split is its gain, less `split_cost`, less the price of each edge that it adds.
+    The quick search updates a group only when it is the best by its last known score, first the
+    numbers of edges and then the bounds of gains (Lowd & Rooshenas 2013, Section 3.1); the other
+    search updates all groups before each choice.
     """
 
     def __init__(
@@ -126,10 +119,7 @@ class SplitQueue:
         rank(self._key, self._winner)
 
     def add(self, group: int, bound: NDArray[np.float64]) -> None:
-        """Add a group; candidates of bound minus infinity are no candidates.
-
-        Groups are added in the order of their numbers.
-        """
+        """Add a group, in the order of their numbers; -inf: no candidate."""
         if self._n_rows == len(self._group):
             kept = np.flatnonzero(self._group >= 0)
             n_rows = len(self._group) * (2 if 2 * len(kept) > self._n_rows else 1)
@@ -198,10 +188,7 @@ class SplitQueue:
         self._price = float(state["price"])
 
     def best(self, room: int) -> Split | None:
-        """Return the best candidate that adds at most `room` edges, or None if none scores.
-
-        Candidates that added more when they were last counted are dropped.
-        """
+        """Return the best candidate that adds at most `room` edges, or None if none scores."""
         n_edges = self._candidates.circuit.n_edges
         self._begin()
         out, next_key = np.empty(2, np.int64), np.empty(1)

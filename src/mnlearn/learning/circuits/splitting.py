@@ -38,10 +38,7 @@ class ExtensionCounts:
         self._ones = np.nonzero(data.rows)[1].astype(np.int32)
 
     def count(self, literals: Iterable[tuple[int, int]]) -> tuple[float, NDArray[np.float64]]:
-        """Return the weight of the examples with all literals, and of those with a 1 as well.
-
-        The second value is float64 of shape (n_columns,).
-        """
+        """Return the weight of the examples with all literals, and (n_columns,) with a 1, too."""
         satisfied = self._everything.copy()
         for c, value in literals:
             column = self.data.columns[c]
@@ -80,10 +77,7 @@ def settled_columns(schema: Schema, literals: Iterable[Literal]) -> list[int]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SplitPlan:
-    """How the circuit changes if parameters are made to depend on a column.
-
-    n_new_edges : change in the number of edges.
-    """
+    """How the circuit changes if parameters are made to depend on a column."""
 
     parameters: NDArray[np.int64]
     below: NDArray[np.uint8]
@@ -95,11 +89,10 @@ class SplitPlan:
 def plan(
     circuit: ArithmeticCircuit, parameters: NDArray[np.int64], column: int, extend: bool
 ) -> SplitPlan:
-    """Return how to split parameters on a column.
+    """Return how to split parameters, of which no two are factors of one term, on a column.
 
-    parameters : indices of parameters of which no two are factors of one term of the circuit.
-    extend : whether a parameter stays, multiplied with a new one for each value of the
-        column, as a feature is extended; otherwise two parameters replace it, as in a CPD.
+    With `extend` a parameter stays, multiplied with a new one for each value of the column, as a
+    feature is extended; otherwise two parameters replace it, as in a CPD.
     """
     below = np.zeros(circuit.n_nodes, np.uint8)
     # The other states of a variable of several are what its column is 0 for.
@@ -138,11 +131,7 @@ class SplitEdges:
         self._n_columns = circuit.n_columns
 
     def least(self, parameters: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many edges splits of some parameters add at least, by column.
-
-        Only copies of what is above the parameters are counted. parameters : as for `plan`.
-        Returns int64 of (n_columns,).
-        """
+        """Return how many edges splits of some parameters add at least, int64 of (n_columns,)."""
         n_edges = np.empty(self._n_columns, np.int64)
         edges_of_copies(
             self._circuit, self._parents, self._below, self._first + parameters,
@@ -151,10 +140,7 @@ class SplitEdges:
         return n_edges
 
     def up_to(self, limit: int, parameters: NDArray[np.int64], column: int, extend: bool) -> int:
-        """Return the number of new edges of the split that `plan` plans.
-
-        Above `limit` it is another number above it, see `edges_of_split`.
-        """
+        """Return the number of new edges of a split; if above `limit`, another number above it."""
         change = edges_of_split(
             self._circuit, self._parents, self._below, self._first + parameters,
             column, extend, limit, self._room,

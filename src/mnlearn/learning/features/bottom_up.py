@@ -1,19 +1,8 @@
 """Features by bottom-up search from examples (BLM; Davis & Domingos 2010).
 
-A pass takes the features in random order. For each feature f and each of the k nearest examples
-that do not satisfy f, the candidate is f without the literals that the example violates. The best
-candidate replaces f, again and again, until none scores higher. The score is the pseudo-likelihood
-less the penalties and less a price for each literal. A feature that scores less than 0 is not part
-of the network, but its literals count. Examples therefore become shorter before they gain anything.
-
-Three things differ from the paper:
-
-- The paper learns all weights anew for every candidate. Here a candidate is scored at its best
-  weight, with all other weights fixed. All weights are learned together after each pass (decision
-  0017).
-- A candidate that has been in the search before is not tried again.
-- If no candidate gains more than it costs, the candidate with the best bound is taken without
-  evaluating its gain (lab note 0018).
+For each feature f and each of the k nearest examples that do not satisfy f, the candidate is f
+without the literals that the example violates; the best one replaces f, scored at its best
+weight with all others fixed (decision 0017; docs/methods/blm.md has what differs from the paper).
 """
 
 from dataclasses import dataclass
@@ -47,13 +36,7 @@ from mnlearn.runtime.random_streams import stream_seed
 
 @dataclass(frozen=True, eq=False)
 class BottomUpSearch:
-    """The outcome of `search_bottom_up`.
-
-    features : the atomic features and those found, in canonical order.
-    replaced : number of replacements in each pass.
-    gained : gain of each pass in nats, as the search estimates it.
-    objective : penalised negative log-pseudo-likelihood in nats, with all weights learned together.
-    """
+    """The features found, replacements and gains by pass, and the penalised loss in nats."""
 
     features: FeatureSet
     replaced: tuple[int, ...]
@@ -74,14 +57,7 @@ def search_bottom_up(
 ) -> BottomUpSearch:
     """Generalise features, which start as the distinct examples, until no replacement is better.
 
-    data, penalty : the training data, and the penalty on the weights during the search.
-    initial : what examples become at first; see `features.literals.INITIAL`.
-    k : number of nearest examples that a feature is generalised to match.
-    price : nats that each literal of a feature must gain.
-    max_passes : greatest number of passes over the features.
-    seed : seed of the order in which a pass takes the features.
-
-    Davis and Domingos, "Bottom-up learning of Markov network structure", ICML 2010.
+    `price` is in nats for each literal.
     """
     rng = np.random.default_rng(stream_seed(seed, "blm", initial))
     rows, candidates, table = _start(data, initial)
@@ -131,10 +107,7 @@ def _learn_weights(
     penalty: Penalty,
     threads: int,
 ) -> tuple[MarkovNetwork, float]:
-    """Learn all weights together; return the network and the objective, and renew the candidates.
-
-    The atomic features start at their weights in the network `before`.
-    """
+    """Learn all weights together; write those of the candidates."""
     features, place = _network_features(candidates, data.n_columns)
     found = np.flatnonzero(candidates.weight)
     start = np.zeros(len(features))

@@ -21,15 +21,9 @@ _SECONDS_BETWEEN_STATES = 45.0
 class InductionSearch:
     """Adds the best conjunction of two features again and again; learns all weights after each.
 
-    The search is over when no candidate gains more than `min_gain`. With `quick` only new
-    candidates and those that come up as the best are scored; where none of them gains enough, all
-    are scored. Candidates found by such a pass are scored once more before they are taken: where
-    expectations are sampled, the best of many gains is too high.
-
-    pool, gains : the candidates, and how they are scored.
-    max_features : features to add at most.
-    gained : nats that each feature promised when it was added.
-    n_scored : number of gains computed.
+    With `quick` only new candidates and those that come up as the best are scored; where none of
+    them gains enough, all are scored. What such a pass finds is scored once more before it is
+    taken: where expectations are sampled, the best of many gains is too high.
     """
 
     pool: PairCandidates
@@ -52,11 +46,7 @@ class InductionSearch:
         deadline: float = np.inf,
         keep: Callable[[dict[str, NDArray]], None] | None = None,
     ) -> str:
-        """Add features until the search is over; return what ended it: gain, features or time.
-
-        deadline : value of time.process_time() at which to stop.
-        keep : called with the state of the search now and then, to be kept against a kill.
-        """
+        """Add features until the search is over; return what ended it: gain, features or time."""
         kept = time.monotonic()
         while True:
             now = time.monotonic()
@@ -102,9 +92,7 @@ class InductionSearch:
     def _first(self, fresh: NDArray[np.bool_]) -> int | None:
         """Return the candidate that is the best once its gain is computed with these weights.
 
-        Of gains that are equal within rounding, the first is the best.
-
-        fresh : bool, (n_candidates,), whose gains are of these weights; others are older.
+        `fresh` marks whose gains are of these weights.
         """
         key = self.pool.key
         if not len(key):

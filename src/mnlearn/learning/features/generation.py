@@ -22,16 +22,10 @@ from mnlearn.runtime.random_streams import stream_seed
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GeneratedFeatures:
-    """A run of random generalisation: the list of all features, with duplicates, in order.
+    """A run of random generalisation: all features in order, with duplicates, examples first.
 
-    The first features of a long run are those of every shorter run.
-
-    n_columns : number of columns of the data.
-    n_initial : number of features made of examples; they come first in the list.
-    start : int64, (n_initial + n_generated + 1,). First literal of each feature.
-    literal : uint16, (n_literals,). 2 * column + value, in no order within a feature.
-    digest : uint64, (n_initial + n_generated,). Equal for equal features. In a run of millions the
-        chance that two different features have the same digest is one in 10^6.
+    start : int64, (n_initial + n_generated + 1,). literal : uint16, 2 * column + value.
+    digest : uint64, equal for equal features.
     """
 
     n_columns: int
@@ -41,13 +35,7 @@ class GeneratedFeatures:
     digest: NDArray[np.uint64]
 
     def distinct(self, n_generated: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the distinct features among the first `n_generated`, and how often each occurs.
-
-        Returned:
-            position : int64, (n_distinct,). Place in the list of the first occurrence of each
-                feature, ascending.
-            count : int64, (n_distinct,). Number of occurrences.
-        """
+        """Return where the distinct of the first `n_generated` occur first, and how often."""
         part = self.digest[self.n_initial : self.n_initial + n_generated]
         _, first, count = np.unique(part, return_index=True, return_counts=True)
         order = np.argsort(first)
@@ -74,13 +62,7 @@ class GeneratedFeatures:
 
 @dataclass(frozen=True, eq=False)
 class NestedFeatures:
-    """The features of one run and threshold, which hold those of shorter runs.
-
-    They also hold the features of every higher threshold.
-
-    features : its features that occur more often than the threshold, and all atomic ones.
-    digest : uint64, (n_features,). The digests of the features in the run.
-    """
+    """The features of one run and threshold, with those of shorter and stricter ones."""
 
     run: GeneratedFeatures
     features: FeatureSet
@@ -98,21 +80,10 @@ def generate_features(
 ) -> GeneratedFeatures:
     """Generate features by dropping random literals of features drawn from a growing list.
 
-    n_generated : number of features to append to the list.
-    initial : one of `INITIAL`.
-    seed : seed of the generation.
-
-    Raises InputError: There is nothing to generate, `initial` is unknown, or no example has three
-    literals.
-
-    The list starts with the distinct examples. Each step draws a feature of at least three
-    literals uniformly from the list, where duplicates count. It drops a uniform number of its
-    literals, between 1 and all but 2, chosen at random, and appends the result. Algorithm 1 of the
-    paper stops when the list has the number of features asked for. The examples count there, and
-    do not count here.
-
-    Van Haaren and Davis, "Markov network structure learning: a randomized feature generation
-    approach", AAAI 2012, Algorithm 1.
+    The list starts with the distinct examples. Each step drops a uniform number of literals,
+    between 1 and all but 2, of a feature drawn from the list, and appends the result (Van Haaren &
+    Davis 2012, Algorithm 1). The paper counts the examples as generated features, `n_generated`
+    does not.
     """
     if n_generated < 1:
         raise InputError(f"generation: expected at least one feature, got {n_generated}.")

@@ -1,7 +1,6 @@
 """The literals of which searches make features, and their log-odds given the rest of a row.
 
-Of a variable of two states these ask for either state. Of a variable of k > 2 states they ask for
-one of them: its column is 1. A feature asks a variable for one state at most.
+Of a variable of two states these ask for either state, of others for one: its column is 1.
 """
 
 import numpy as np
@@ -18,10 +17,7 @@ INITIAL = ("full", "positive")
 
 
 def asked_columns(data: Dataset, initial: str) -> NDArray[np.bool_]:
-    """Return the columns that the features made of examples ask for their values.
-
-    Returns bool of shape (n_rows, n_columns).
-    """
+    """Return which columns the features made of examples ask, bool of shape (n_rows, n_columns)."""
     asked = data.rows == 1
     if initial == "full":
         asked |= np.diff(data.schema.start)[data.schema.variable_of] == 1
@@ -29,10 +25,9 @@ def asked_columns(data: Dataset, initial: str) -> NDArray[np.bool_]:
 
 
 def literal_log_odds(network: MarkovNetwork, data: Dataset, threads: int) -> NDArray[np.float64]:
-    """Return the log-odds that each column is 1, given the other variables of each row.
+    """Return the log-odds that each column is 1 given the other variables, (n_columns, n_rows).
 
-    A weight that is added to the literal of a state moves its log-odds against all other states,
-    whatever the number of states. Returns float64 of shape (n_columns, n_rows).
+    These are those against all other states, whatever the number of states.
     """
     odds = np.ascontiguousarray(conditional_log_odds(network, data, threads).T)
     for columns in data.schema.several:

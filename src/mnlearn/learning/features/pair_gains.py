@@ -26,15 +26,9 @@ Masks = NDArray[np.uint64]
 class PairCandidates:
     """A growing set of features, and the distinct conjunctions of two of them.
 
-    All features ask columns for the value 1: the atomic features do, so their conjunctions do.
-
-    features : uint64, (n_features, n_mask_words), in the order in which they were added; bit c % 64
-        of word c // 64 is column c.
-    masks : uint64, (n_candidates, n_mask_words). A candidate stays in place when it is added.
-    one, other : int64, (n_candidates,), two features whose conjunction it is.
-    held : float64, (n_candidates,), total weight of the examples where it holds.
-    key : float64, (n_candidates,), its gain as it was known last; infinity before it is known,
-        minus infinity once it is a feature.
+    features, masks : uint64, (n, n_mask_words), bit c % 64 of word c // 64: column c is 1.
+    one, other, held : (n_candidates,), the two features, and the weight of examples with both.
+    key : the gain as it was known last; infinity at first, minus infinity once it is a feature.
     """
 
     def __init__(self, data: Dataset, min_support: float, threads: int = 1) -> None:
@@ -61,10 +55,7 @@ class PairCandidates:
         self._extend(self.masks[chosen])
 
     def restore(self, features: Masks) -> None:
-        """Add the features that a model had beside the atomic ones, in their order.
-
-        The candidates then are the same, in the same order, as when they were added one by one.
-        """
+        """Add the features that a model had beside the atomic ones, in their order."""
         self._extend(features[self.data.n_columns :])
         added = {mask.tobytes() for mask in features}
         gone = [mask.tobytes() in added for mask in self.masks]
@@ -115,10 +106,7 @@ class PairCandidates:
 
 
 def rows_of(columns: NDArray[np.uint64], masks: Masks, threads: int = 1) -> NDArray[np.uint64]:
-    """Return the rows where conjunctions hold, as bits, uint64 of shape (n, n_words).
-
-    columns : uint64, (n_columns, n_words), packed columns.
-    """
+    """Return the rows where conjunctions hold, as bits, uint64 of shape (n, n_words)."""
     out = np.empty((len(masks), columns.shape[1]), np.uint64)
 
     def find(first: int, last: int) -> None:
@@ -143,11 +131,7 @@ Vector = NDArray[np.float64]
 class Gains:
     """A network that grows, and what each candidate would gain with all other weights fixed.
 
-    Subclasses write `refit`, `score` and `restore`: for exact and for sampled gains.
-
-    weight : float64, (n_features,), in the order of the features of the candidates.
-    least : nats; smaller gains cannot be told from 0.
-    prices : what weights cost; a gain of at most `prices.needed` is not of interest.
+    `least` is the gain in nats below which it cannot be told from 0.
     """
 
     def __init__(
@@ -164,7 +148,7 @@ class Gains:
     def score(self, pool: PairCandidates, chosen: NDArray[np.int64]) -> tuple[Vector, Vector]:
         """Return the best weights of candidates and their gains, in nats.
 
-        A weight is 0 where the gain is an upper bound, which then is not above what is of interest.
+        A weight is 0 where the gain is only bounded, at no more than `prices.needed`.
         """
         raise NotImplementedError
 

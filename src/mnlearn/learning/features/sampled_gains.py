@@ -37,11 +37,9 @@ _REUSED_WORTH = 0.8
 class SampledGains(Gains):
     """Gains in likelihood, with expectations over the states of Gibbs chains.
 
-    The states are reweighted when the weights change (Geyer & Thompson 1992). When reweighted
-    states are worth too little, the chains go on for a few sweeps; they are never started again
-    (Younes 1989; Tieleman 2008). At first they are exact samples of independent variables.
-
-    n_chains, n_sweeps : number of chains, and of the sweeps that each makes at a time.
+    The states are reweighted when the weights change (Geyer & Thompson 1992). When these are worth
+    too little, the chains go on for a few sweeps (Younes 1989; Tieleman 2008). At first they are
+    exact samples of independent variables.
     """
 
     def __init__(
@@ -81,12 +79,7 @@ class SampledGains(Gains):
         self._base = np.empty(0)
 
     def refit(self, pool: PairCandidates, start: Vector) -> None:
-        """Learn all weights by likelihood, from those given.
-
-        The states stand for a network near the one that they were drawn from, by importance
-        weights. They are drawn again when the reweighted states are worth too few equal ones, and
-        when the weight of the new feature has moved as far as it may.
-        """
+        """Learn all weights from those given; draw states again when these are too far off."""
         self.weight = _padded(self.weight, len(start))
         # A weight that is fitted to a sample is off by half of `least` on average.
         error = 0.5 * self.least * len(start)
@@ -171,8 +164,6 @@ class _HalfCounted(StateLikelihood):
     """A likelihood in which half a state more holds each feature, as in the gains.
 
     Without it the prior would move the weight of a feature that no state holds back to 0.
-
-    drawn : float64, (n_features,), the weights with which the states were drawn.
     """
 
     drawn: Vector = field(default_factory=lambda: np.empty(0))

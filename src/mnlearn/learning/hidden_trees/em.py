@@ -1,7 +1,4 @@
-"""Expectation maximisation of hidden Chow-Liu trees: by parts of the rows, then by all rows.
-
-EM starts at a Chow-Liu tree with first tables. Held-out examples say when it stops.
-"""
+"""Expectation maximisation of hidden Chow-Liu trees: by parts of the rows, then by all rows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -28,12 +25,7 @@ _FEWEST = 10
 def hold_out(
     data: Dataset, share: float, rng: np.random.Generator
 ) -> tuple[Dataset, Dataset | None]:
-    """Return the examples to learn from, and those held out; None if they would be too few.
-
-    data : the training data. Of weighted data whole rows are held out.
-    share : share of the examples to hold out.
-    rng : chooses them.
-    """
+    """Return the examples to learn from, and those held out; None if they would be too few."""
     n_given = data.n_rows if data.is_weighted else len(data.row_of)
     n_held = round(share * n_given)
     if n_held < _FEWEST or n_held >= n_given:
@@ -65,10 +57,8 @@ _MARGIN = 1e-6
 def start_tree(data: Dataset, n_states: int, start: str, rng: np.random.Generator) -> HiddenTree:
     """Return the hidden Chow-Liu tree at which EM starts.
 
-    n_states : number of values of each hidden variable.
-    start : with "clusters" the values are the components of a mixture of independent variables, and
-        change along an edge for few examples. With "random" all tables are random.
-    rng : the source of all random numbers.
+    With "clusters" the values are the components of a mixture of independent variables, and change
+    along an edge for few examples.
     """
     parent = pair_tables(data, _PAIRS).tree().astype(np.int32)
     if start == "random":
@@ -107,10 +97,7 @@ def _tables_of_clusters(
 def _mixture(
     data: Dataset, n_states: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the shares and the emissions of a mixture of independent variables, by EM.
-
-    Components start near examples that are drawn at random.
-    """
+    """Return shares and emissions of a mixture of independent variables, by EM."""
     drawn = rng.choice(data.n_rows, n_states, p=data.weight / data.n_examples)
     frequency = _smooth_frequency(data)
     emission = 0.5 * data.rows[drawn] + 0.5 * frequency
@@ -220,14 +207,7 @@ _FIRST_STEP, _LAST_STEP = 0.9, 0.1
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What was learned.
-
-    tree : the best tree by validation score, or the last one without validation data.
-    n_epochs, n_iterations : passes by parts of the rows, and iterations on all rows.
-    objective : penalised log-likelihood of the training data before each iteration on all rows, in
-        nats.
-    validation : score after each pass or iteration, and at the start.
-    """
+    """The best tree by validation score, or the last one, and how it was learned."""
 
     tree: HiddenTree
     n_epochs: int
@@ -237,10 +217,10 @@ class Outcome:
 
 
 def beliefs(data: Dataset, softness: float) -> NDArray[np.float64]:
-    """Return the probability with which X_v is in state y where a row has x, at [v, x, y].
+    """Return the probability that X_v is in state y where a row has x, (n_vars, most, most).
 
-    It is softness f_v(y) and 1 - softness more where y is x, with the frequency f_v of each state
-    in the training data. Of variables of two states the probability of the second is at [v, x].
+    It is softness f_v(y) and 1 - softness more where y is x, with the frequency f_v of each state.
+    Of variables of two states the probability of the second is at [v, x].
     """
     if not data.schema.is_binary:
         frequency = leaf_tables(data.frequency[:, None], data.schema)[:, 0]
@@ -253,13 +233,9 @@ def beliefs(data: Dataset, softness: float) -> NDArray[np.float64]:
 def learn_hidden_tree(
     data: Dataset, settings: Settings, judge: Judge | None = None, threads: int = 1
 ) -> Outcome:
-    """Return a hidden Chow-Liu tree.
+    """Return a hidden Chow-Liu tree (Liu & Van den Broeck 2021; on-line EM: Cappé & Moulines 2009).
 
-    judge : scores a tree on validation data, higher is better. Without it EM goes on until the
-        training data gain no more than the tolerance.
-
-    Liu & Van den Broeck, "Tractable regularization of probabilistic circuits", NeurIPS 2021. Cappé
-    & Moulines, "On-line expectation-maximization algorithm", JRSS B 71 (2009).
+    Without a judge EM goes on until the training data gain no more than the tolerance.
     """
     with single_threaded():
         search = _Search(data, settings, judge, threads=threads)

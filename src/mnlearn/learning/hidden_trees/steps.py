@@ -1,7 +1,4 @@
-"""The two halves of an iteration of EM of a hidden tree: expected counts, and the best tables.
-
-The tables are best for the expected counts and, if it is asked for, for the entropy of the tree.
-"""
+"""The two halves of an iteration of EM of a hidden tree: expected counts, and the best tables."""
 
 from dataclasses import dataclass
 
@@ -24,12 +21,10 @@ _LEAST = 1e-20
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Expected numbers of examples.
+    """Expected numbers of examples, and their log-likelihood in nats.
 
-    edge : (n_vars, n_states, n_states). With Z_parent = i and Z_v = j, at [v, i, j]. At the root
-        they stand at [root, 0, j].
-    leaf : (n_vars, n_states, most). With Z_v = j and X_v = x, at [v, j, x].
-    log_likelihood : sum over examples of the log-probability of their evidence, in nats.
+    edge : at [v, i, j], with Z_parent = i and Z_v = j; at [root, 0, j] at the root.
+    leaf : at [v, j, x], with Z_v = j and X_v = x.
     """
 
     edge: NDArray
@@ -38,12 +33,7 @@ class Counts:
 
 
 class CountedRows:
-    """Training examples whose evidence may be softened.
-
-    rows : uint8, (n_rows, n_columns). The distinct rows.
-    weight : float64, (n_rows,). Number of examples equal to each row.
-    belief : float64, (n_vars, 2) or (n_vars, most, most). See `em.beliefs`.
-    """
+    """Training examples whose evidence may be softened; `belief` is that of `em.beliefs`."""
 
     def __init__(
         self, rows: NDArray[np.uint8], weight: NDArray[np.float64], belief: NDArray[np.float64]
@@ -88,10 +78,7 @@ class CountedRows:
         return Counts(edge, self._observed(tree, leaf), log_likelihood)
 
     def _observed(self, tree: HiddenTree, leaf: NDArray) -> NDArray[np.float64]:
-        """Return the counts of values of X from those of rows that have x.
-
-        A row that has x counts for both values of X, as its belief and the emission say.
-        """
+        """Return the counts of states of X; a row counts for several, by its belief."""
         given = leaf.astype(np.float64)
         if self.belief.ndim == 3:
             expected = np.matmul(tree.leaf, self.belief.transpose(0, 2, 1))
@@ -150,10 +137,7 @@ _STEP, _STEPS = 1e-10, 60
 
 
 def entropies_below(tree: HiddenTree) -> Array:
-    """Return the entropy, in nats, of X_v and of all variables below Z_v given Z_v = j, at [v, j].
-
-    Hidden and observed variables count.
-    """
+    """Return the entropy, in nats, of X_v and all below Z_v given Z_v = j, at [v, j]."""
     out = _entropy_of_shares(tree.leaf)
     for v in reversed(tree.order):
         for c in tree.children[v]:
@@ -178,19 +162,11 @@ def state_probabilities(tree: HiddenTree) -> Array:
 
 
 def best_rows(counts: Array, price: Array, below: Array) -> Array:
-    """Return the distributions t that maximise counts, entropy, and what they lead to.
+    """Return rows t that maximise sum of counts log t + price (-sum of t log t + sum of t below).
 
-    Each row maximises sum of counts log t + price (-sum of t log t + sum of t below), which is
-    concave.
-
-    counts : float64, (n_rows, n_values). From 0.
-    price : float64, (n_rows,). Above 0.
-    below : float64, (n_values,). The entropy that each value leads to.
-
-    With d = counts / price, a stationary point has d / t - log t = y - below for one number y. So
-    log t = omega(log d + y - below) - (y - below) with the Wright omega function, the solution of
-    omega + log omega = its argument. The log of the sum of t is convex and falls with y, so that
-    Newton's method from the left rises to the y at which it is 0.
+    With d = counts / price, a stationary point has log t = omega(log d + y - below) - (y - below)
+    for one number y, with the Wright omega function. The log of the sum of t is convex and falls
+    with y, so that Newton's method from the left rises to the y at which it is 0.
     """
     from scipy.special import wrightomega
 
@@ -226,11 +202,7 @@ def _entropy_of_shares(shares: Array) -> Array:
 
 @dataclass(frozen=True)
 class Penalty:
-    """What tables are held to beside the examples.
-
-    pseudocount : added to the counts of each distribution, in equal shares. entropy : weight of the
-        entropy of all hidden and observed variables, for each example.
-    """
+    """What tables are held to: counts of each distribution, and a weight of the entropy."""
 
     pseudocount: float
     entropy: float = 0.0
@@ -260,12 +232,8 @@ class Penalty:
 def maximise(tree: HiddenTree, counts: Counts, n_examples: float, penalty: Penalty) -> HiddenTree:
     """Return the tree with the best tables for expected counts.
 
-    With an entropy, a table at a time is the best one for the others, from the leaves to the root.
-    So the expected penalised log-likelihood never falls, though it need not be at its greatest.
-
-    tree : the tree whose expected counts they are.
-    n_examples : number of examples that were counted.
-    penalty : what is added to the log-likelihood.
+    With an entropy, each table is the best one for the others, from the leaves to the root, so that
+    the expected penalised log-likelihood never falls.
     """
     if penalty.entropy:
         return _with_entropy(tree, counts, n_examples, penalty)

@@ -1,11 +1,7 @@
-"""Comparison of the Ising networks of several groups of examples, by permutation.
+"""Comparison of the Ising networks of several groups, by permutation (van Borkulo et al. 2022).
 
-Three statistics are the global strength (sum of the absolute weights), the largest difference of an
-edge, and the difference of each edge. For more than two groups a difference is that of the largest
-and the smallest value. The p-value is (1 + number of permutations with a statistic at least as
-large) / (1 + number of permutations). With more than two groups, every two are compared too, by
-exchanging examples between these two. Holm's rule corrects the tests of one statistic over the
-pairs of groups, and those of edges over the pairs of variables.
+For more than two groups a difference is that of the largest and the smallest value. The p-value is
+(1 + number of permutations with a statistic at least as large) / (1 + number of permutations).
 """
 
 from collections.abc import Mapping, Sequence
@@ -64,13 +60,11 @@ class IsingComparison:
     dropped : tuple of str
         Variables that were left out, because a value occurs fewer than twice in some group.
     tests : pandas.DataFrame
-        Columns `groups` ("all", or two names), `test` ("global strength" or "largest edge
-        difference"), `value` (the difference), `p`, `p_holm` (corrected for the number of pairs of
-        groups), and one column `strength: GROUP` for each group, its global strength.
+        Columns `groups`, `test`, `value` (the difference), `p`, `p_holm` (for the number of pairs
+        of groups), and the global strength of each group, `strength: GROUP`.
     edges : pandas.DataFrame
-        For the same `groups` and every pair of variables: `source`, `target`, one column
-        `weight: GROUP` for each group, `difference` (largest minus smallest weight), `p`
-        and `p_holm` (corrected for the number of pairs of variables).
+        For every pair of variables `source`, `target`, `weight: GROUP`, `difference`, `p` and
+        `p_holm` (for the number of pairs of variables).
     """
 
     networks: dict[str, IsingNetwork]
@@ -90,19 +84,9 @@ def compare(
 ) -> IsingComparison:
     """Test whether the networks of groups differ, by exchanging examples between the groups.
 
-    The module says how the statistics and p-values are defined.
-
-    groups : examples of each group, at least two groups, with the same variables and no weights.
-    n_permutations : number of permutations, at least 1.
-    gamma, merge : as in `learn_ising`.
-    seed : seed of the permutations.
-
-    Raises InputError: There are fewer than two groups, their variables differ, examples have
-    weights, or fewer than two variables have both values at least twice in each group.
-
-    van Borkulo et al., "Comparing network structures on three aspects: a permutation test",
-    Psychological Methods, 2022. Phipson and Smyth, "Permutation p-values should never be zero",
-    Statistical Applications in Genetics and Molecular Biology, 2010.
+    With more than two groups, every two are compared too, by exchanging examples between these.
+    Holm's rule corrects each test over the pairs of groups, and those of edges over the pairs of
+    variables.
     """
     import pandas as pd
 
@@ -176,10 +160,7 @@ def _permute(
     seed: int,
     threads: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the statistics, and how many permutations have one that is at least as large.
-
-    groups : by their numbers, which the streams are named by, so that names have no effect.
-    """
+    """Return the statistics, and how many permutations have one that is at least as large."""
     sizes = [int(data.n_examples) for data in groups.values()]
     pooled = merge_rows(np.concatenate([data.rows[data.row_of] for data in groups.values()]))
     count = count_rows(pooled)
@@ -230,11 +211,7 @@ _RARE = 10
 
 
 def cautions(data: Dataset, network: IsingNetwork) -> list[str]:
-    """Return sentences on examples and items that make an estimate unreliable.
-
-    data : the examples that the network was learned from.
-    network : the estimate.
-    """
+    """Return sentences on examples and items that make an estimate unreliable."""
     ones = data.ones
     rare = np.flatnonzero(np.minimum(ones, data.n_examples - ones) < _RARE)
     rare = rare[~network.dropped[rare]]

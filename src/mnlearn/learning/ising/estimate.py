@@ -19,15 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ItemGroups:
-    """Groups of the variables of a questionnaire.
-
-    Attributes
-    ----------
-    group : tuple of str
-        The group of each variable.
-    colour_of : dict of str to str
-        The colour of each group.
-    """
+    """The group of each variable of a questionnaire, and the colour of each group."""
 
     group: tuple[str, ...]
     colour_of: dict[str, str]
@@ -47,24 +39,8 @@ class ItemGroups:
 class Estimate:
     """An Ising network, how stable it is, and how it differs between groups.
 
-    Attributes
-    ----------
-    data : Dataset
-        The examples, of the variables of two states.
-    schema : Schema
-        All variables.
-    network : IsingNetwork
-        Learned from the examples.
-    settings : mapping
-        `gamma`, `merge` and `threads`, with which networks are learned.
-    stability, cases, comparison : optional
-        The outcome of `bootstrap`, `drop_cases` and `compare`.
-    coding : {"0/1", "-1/1"}
-        Values of the variables that tables and figures are for.
-    groups : ItemGroups, optional
-        The group of each variable, and colours.
-    summary : dict
-        What the folder of the command says beside all this.
+    `data` has the variables of two states, `schema` all. `summary` is what the folder of the
+    command says beside all this.
     """
 
     data: Dataset
@@ -82,7 +58,7 @@ class Estimate:
     def learn(
         cls, data: Dataset, gamma: float, merge: str, threads: int = 1, **more: Any
     ) -> "Estimate":
-        """Learn the network of examples; see `learn_ising`. more : further attributes."""
+        """Learn the network of examples; `more` are further attributes."""
         network = learn_ising(data, gamma, merge, threads)
         settings = {"gamma": gamma, "merge": merge, "threads": threads}
         items = items_of(data)

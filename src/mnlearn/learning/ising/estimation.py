@@ -28,11 +28,7 @@ _EXPLAINED, _GAIN = 0.999, 1e-5
 
 
 class RegressionPath(NamedTuple):
-    """The regression of one variable for each penalty.
-
-    penalties, intercept, loss, gap : float64, (n_penalties,), loss and gap in nats.
-    beta : float64, (n_penalties, n_vars).
-    """
+    """The regression of one variable for each penalty; loss and gap are in nats."""
 
     penalties: NDArray[np.float64]
     beta: NDArray[np.float64]
@@ -45,9 +41,7 @@ class RegressionPath(NamedTuple):
 class Items:
     """What the regressions of all variables have in common; see `prepare_items`.
 
-    flipped : bool, (n_vars,). Which columns are stored negated.
-    factor : float64, (n_vars + 1,). What the penalty of each weight is multiplied by; the intercept
-        comes last.
+    factor : what the penalty of each weight is multiplied by; the intercept comes last.
     """
 
     data: Dataset
@@ -56,10 +50,7 @@ class Items:
     _dense: DenseData
 
     def path(self, v: int, tolerance: float) -> RegressionPath:
-        """Return the regression of a variable, which has both values, for each penalty.
-
-        tolerance : greatest duality gap, as a share of the loss of the best constant.
-        """
+        """Return the regression of a variable; the tolerance is a share of the constant's loss."""
         n_vars = self.data.n_vars
         share = SMALLEST_WIDE if self.data.n_examples < n_vars - 1 else SMALLEST
         goal = DenseGoal(
@@ -101,29 +92,11 @@ FEWEST = 2
 def learn_ising(
     data: Dataset, gamma: float = GAMMA, merge: str = "and", threads: int = 1
 ) -> IsingNetwork:
-    """Estimate an Ising network by L1-penalised logistic regressions.
+    """Estimate an Ising network by L1-penalised logistic regressions (van Borkulo et al. 2014).
 
-    data : training data, with at least two variables of two states. One of which a state occurs
-        fewer than twice is left out: it gets no edges (`IsingNetwork.dropped`). Variables of one
-        state are not in the network.
-    gamma : gamma of the EBIC, at least 0; larger values find fewer edges.
-    merge : "and": an edge needs both regressions; "or": it needs one of them.
-
-    Raises InputError: gamma is negative, merge is unknown, there are fewer than two variables, or
-    some have more than two states.
-
-    Every variable is regressed on all others along a path of penalties. Each regression gets the
-    penalty with the least EBIC = -2 log-likelihood + k log(n) + 2 gamma k log(n_vars - 1) [2],
-    where k is its number of neighbours and n the number of examples. The weight of an edge is the
-    mean of its weights in the two regressions. The penalty is on inputs scaled to unit variance,
-    for the loss summed over examples: it is glmnet's lambda times n.
-    Path and rules are those of the R packages IsingFit and glmnet [3]. Weights and thresholds are
-    for the values 0 and 1 of the first and of the second state.
-
-    [1] van Borkulo et al., "A new method for constructing networks from binary data", Scientific
-    Reports, 2014. [2] Foygel and Drton, "Extended Bayesian information criteria for Gaussian
-    graphical models", NIPS 2010. [3] Friedman, Hastie and Tibshirani, "Regularization paths for
-    generalized linear models via coordinate descent", Journal of Statistical Software, 2010.
+    Each regression gets the penalty with the least EBIC = -2 log-likelihood + k log(n) + 2 gamma k
+    log(n_vars - 1), where k is its number of neighbours (Foygel & Drton 2010). The weight of an
+    edge is the mean of the two regressions, with inputs scaled to unit variance.
     """
     check_settings(gamma, merge)
     data = items_of(data)
@@ -143,10 +116,7 @@ def check_settings(gamma: float, merge: str) -> None:
 
 
 def items_of(data: Dataset) -> Dataset:
-    """Return the examples of the variables of two states; those of one have no edges.
-
-    Raises InputError: A variable has more than two states.
-    """
+    """Return the examples of the variables of two states; those of one have no edges."""
     schema = data.schema
     several = [variable for variable in schema if variable.arity > 2]
     if several:

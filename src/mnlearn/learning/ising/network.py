@@ -26,20 +26,14 @@ class IsingNetwork:
 
     Attributes
     ----------
-    weight : float64 array of shape (n_vars, n_vars)
-        Symmetric; 0 on the diagonal and where there is no edge.
-    threshold : float64 array of shape (n_vars,)
-        Intercepts of the regressions.
-    regression : float64 array of shape (n_vars, n_vars)
-        Row v has the weights of the other variables in the regression of v.
-    penalty, ebic : float64 array of shape (n_vars,)
-        Chosen penalty of each regression, for the loss summed over examples (glmnet's lambda times
-        the number of examples), and its EBIC.
-    at_end : bool array of shape (n_vars,)
-        Whether the smallest penalty of the path was chosen.
-    dropped : bool array of shape (n_vars,)
-        Whether the variable was left out, because a value occurs fewer than twice. It has no
-        edges, its threshold is that of its frequency, and its penalty and EBIC are NaN.
+    weight, regression : float64 array of shape (n_vars, n_vars)
+        Symmetric weights, 0 where there is no edge; row v of the other has the regression of v.
+    threshold, penalty, ebic : float64 array of shape (n_vars,)
+        Intercepts of the regressions, their penalties (glmnet's lambda times the number of
+        examples) and their EBIC.
+    at_end, dropped : bool array of shape (n_vars,)
+        Whether the smallest penalty was chosen; whether a variable was left out, because a value
+        occurs fewer than twice.
     frequency : float64 array of shape (n_vars,)
         Share of the examples in which each variable is 1.
     schema : Schema, optional
@@ -67,13 +61,7 @@ class IsingNetwork:
         return [self.labels[v] for v in np.flatnonzero(self.dropped)]
 
     def edges(self) -> NDArray[np.int64]:
-        """Return the edges as pairs of variables, strongest first.
-
-        Returns
-        -------
-        int64 array of shape (n_edges, 2)
-            Pairs (u, v) with u < v.
-        """
+        """Return the edges (u, v), u < v, strongest first, int64 of shape (n_edges, 2)."""
         u, v = np.nonzero(np.triu(self.weight, 1))
         order = np.lexsort((v, u, -np.abs(self.weight[u, v])))
         return np.column_stack([u, v])[order]
@@ -83,10 +71,7 @@ class IsingNetwork:
         return self.weight / 4, self.threshold / 2 + self.weight.sum(axis=1) / 4
 
     def markov_network(self, schema: Schema | None = None) -> MarkovNetwork:
-        """Return the network with features X_v = 1 and, for every edge, X_u = 1 and X_v = 1.
-
-        schema : these variables, and perhaps others of one state; by default these.
-        """
+        """Return the network with features X_v = 1 and, for every edge, X_u = 1 and X_v = 1."""
         n_vars, edges = len(self.threshold), self.edges()
         weight = np.concatenate([self.threshold, self.weight[tuple(edges.T)]])
         features = build_pair_features(n_vars, edges)
@@ -97,20 +82,8 @@ class IsingNetwork:
     ) -> "pd.DataFrame":
         """Return the edges as a table, strongest first.
 
-        Parameters
-        ----------
-        stability
-            Result of `bootstrap`; its columns are added, and then the pairs that are edges in
-            resamples only, most frequent first, with weight 0.
-        coding
-            Values of the variables that the weights are for: "0/1" or "-1/1".
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns `source`, `target`, `weight`, `in_regression_of_source` and
-            `in_regression_of_target`; with `stability` also `bootstrap_share`, `bootstrap_mean`,
-            `bootstrap_low` and `bootstrap_high`.
+        With `stability`, a result of `bootstrap`, its columns are added, and then the pairs that
+        are edges in resamples only, with weight 0.
         """
         import pandas as pd
 
@@ -134,21 +107,7 @@ class IsingNetwork:
         return pd.DataFrame(columns)
 
     def variables_frame(self, coding: str = "0/1") -> "pd.DataFrame":
-        """Return the variables as a table, in their order.
-
-        Parameters
-        ----------
-        coding
-            Values of the variables that thresholds and strengths are for: "0/1" or "-1/1".
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns `variable`, `frequency` (of the value 1), `threshold`, `degree` (number of
-            edges), `strength` (sum of their absolute weights), `penalty` (glmnet's lambda times the
-            number of examples) and `ebic`. Where states are other than 0 and 1, `state` says which
-            of them is the value 1.
-        """
+        """Return the variables as a table; a column `state` names the value 1 if need be."""
         import pandas as pd
 
         scale = self.scale(coding)

@@ -33,18 +33,9 @@ def bootstrap(
     seed: int = SEED,
     threads: int = 1,
 ) -> EdgeStability:
-    """Estimate the network again from resampled examples.
+    """Estimate the network again from resampled examples (Epskamp, Borsboom & Fried 2018).
 
     A variable of which a value occurs fewer than twice in a resample has no edges there.
-
-    n_resamples : number of resamples, at least 1; each has as many examples as the data.
-    gamma, merge : as in `learn_ising`.
-    seed : seed of the resamples.
-
-    Raises InputError: There is no resample to draw.
-
-    Epskamp, Borsboom and Fried, "Estimating psychological networks and their accuracy", Behavior
-    Research Methods, 2018.
     """
     check_settings(gamma, merge)
     if n_resamples < 1:
@@ -75,17 +66,7 @@ def drop_cases(
     seed: int = SEED,
     threads: int = 1,
 ) -> CaseDropping:
-    """Estimate the network again from some of the examples.
-
-    data : training data, without weights of the examples.
-    n_resamples : number of resamples for each share that is dropped, at least 1.
-    gamma, merge, seed, threads : as in `bootstrap`.
-
-    Raises InputError: There is no resample to draw, or the examples have weights.
-
-    Epskamp, Borsboom and Fried, "Estimating psychological networks and their accuracy", Behavior
-    Research Methods, 2018.
-    """
+    """Estimate the network again from some of the examples (Epskamp, Borsboom & Fried 2018)."""
     check_settings(gamma, merge)
     if n_resamples < 1:
         raise InputError(f"n_resamples: expected at least 1, got {n_resamples}.")
@@ -125,10 +106,7 @@ def _correlate(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.flo
 
 
 def count_rows(data: Dataset) -> NDArray[np.int64]:
-    """Return how often each row occurs.
-
-    Raises InputError: The examples have weights, so that they cannot be drawn without replacement.
-    """
+    """Return how often each row occurs."""
     if data.is_weighted:
         raise InputError("examples with weights cannot be dropped or exchanged.", where=DATA)
     return data.weight.astype(np.int64)

@@ -18,16 +18,8 @@ MEASURES = ("edges", "strength", "expected_influence")
 class EdgeStability:
     """How often, and with what weights, pairs are edges in networks of resampled examples.
 
-    Attributes
-    ----------
-    share : float64 array of shape (n_vars, n_vars)
-        Share of the resamples in which the pair is an edge.
-    mean : float64 array of shape (n_vars, n_vars)
-        Mean of the weights; where there is no edge, the weight is 0.
-    low, high : float64 array of shape (n_vars, n_vars)
-        Quantiles `INTERVAL` of the weights.
-    weights : float64 array of shape (n_resamples, n_pairs)
-        Weights of the pairs (u, v) with u < v, by u and then v, in each resample.
+    share, mean, low, high : float64, (n_vars, n_vars), of the weights, 0 where there is no edge.
+    weights : float64, (n_resamples, n_pairs), of the pairs (u, v) with u < v.
     """
 
     share: NDArray[np.float64]
@@ -54,10 +46,7 @@ class EdgeStability:
 
 
 def sum_by_variable(weights: NDArray[np.float64], n_vars: int) -> NDArray[np.float64]:
-    """Return the sums over the pairs of each variable; the last axis has the pairs (u, v), u < v.
-
-    Returns float64, (..., n_vars).
-    """
+    """Return the sums over the pairs of each variable, from pairs (u, v), u < v."""
     u, v = np.triu_indices(n_vars, 1)
     member = np.zeros((len(u), n_vars))
     member[np.arange(len(u)), u] = member[np.arange(len(v)), v] = 1.0
@@ -66,17 +55,7 @@ def sum_by_variable(weights: NDArray[np.float64], n_vars: int) -> NDArray[np.flo
 
 @dataclass(frozen=True, eq=False)
 class Differences:
-    """Bootstrapped differences between numbers of one network, for every pair of them.
-
-    Attributes
-    ----------
-    first, second : int64 array of shape (n_differences,)
-        The two numbers of each difference, by their places.
-    value : float64 array of shape (n_differences,)
-        First minus second, in the network of all examples.
-    low, high : float64 array of shape (n_differences,)
-        Quantiles `INTERVAL` of the difference.
-    """
+    """Bootstrapped differences between numbers of one network, for every pair of them."""
 
     first: NDArray[np.int64]
     second: NDArray[np.int64]
@@ -98,14 +77,7 @@ class Differences:
 def bootstrap_differences(
     found: NDArray[np.float64], resampled: NDArray[np.float64]
 ) -> Differences:
-    """Return the difference of every two numbers with its bootstrap interval.
-
-    found : the numbers, (n,).
-    resampled : the numbers in each resample, (n_resamples, n).
-
-    Epskamp, Borsboom and Fried, "Estimating psychological networks and their accuracy", Behavior
-    Research Methods, 2018.
-    """
+    """Return the difference of every two numbers, (n,), by resamples, (n_resamples, n)."""
     first, second = np.triu_indices(len(found), 1)
     low, high = np.empty(len(first)), np.empty(len(first))
     # One number at a time keeps memory small: the pairs grow with the square of the edges.
@@ -120,23 +92,17 @@ def bootstrap_differences(
 class CaseDropping:
     """Correlations of networks of fewer examples with the network of all examples.
 
-    Attributes
-    ----------
-    dropped : float64 array of shape (n_shares,)
-        Shares of the examples that were dropped.
-    correlation : dict of str to float64 array of shape (n_shares, n_resamples)
-        For each of `MEASURES`; NaN where a correlation is not defined, as without any edge.
+    correlation : of each of `MEASURES`, (n_shares, n_resamples); NaN where it is not defined.
     """
 
     dropped: NDArray[np.float64]
     correlation: dict[str, NDArray[np.float64]]
 
     def coefficient(self, measure: str) -> float:
-        """Return the CS coefficient.
+        """Return the CS coefficient, or 0.
 
-        It is the largest share of examples that can be dropped such that 95 % of the correlations
-        are at least 0.7, and 0 if there is none. A correlation that is not defined does not count
-        as high.
+        It is the largest share that can be dropped such that 95 % of the correlations are at least
+        0.7.
         """
         high = np.nan_to_num(self.correlation[measure], nan=-1.0) >= LEAST_CORRELATION
         stable = self.dropped[high.mean(axis=1) >= CERTAINTY]

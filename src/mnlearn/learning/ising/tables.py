@@ -27,35 +27,9 @@ def centrality_frame(
 ) -> "pd.DataFrame":
     """Return the centrality of each variable.
 
-    Parameters
-    ----------
-    network
-        The network.
-    coding
-        Values of the variables that the weights are for: "0/1" or "-1/1".
-    groups
-        The group of each variable.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `variable`, `strength` (sum of the absolute weights of its edges),
-        `expected_influence` (sum of the weights), `closeness` and `betweenness`. The length of an
-        edge is 1 / |weight|, as in R's qgraph. Closeness is 1 / (sum of the distances to all other
-        variables of the largest connected part); it is NaN outside this part. Betweenness is the
-        number of pairs of other variables whose shortest path leads through the variable; where a
-        pair has several shortest paths, each counts with its share. With groups also
-        `bridge_strength` and `bridge_expected_influence`, the same sums over the edges to variables
-        of other groups.
-
-    References
-    ----------
-    .. [1] Opsahl, Agneessens and Skvoretz, "Node centrality in weighted networks: Generalizing
-       degree and shortest paths", Social Networks, 2010.
-    .. [2] Robinaugh, Millner and McNally, "Identifying highly influential nodes in the complicated
-       grief network", Journal of Abnormal Psychology, 2016.
-    .. [3] Jones, Ma and McNally, "Bridge centrality: A network approach to understanding
-       comorbidity", Multivariate Behavioral Research, 2021.
+    The length of an edge is 1 / |weight|, as in R's qgraph. Closeness is 1 / (sum of the distances
+    within the largest connected part); several shortest paths count with their share in
+    betweenness.
     """
     import networkx as nx
     import pandas as pd
@@ -99,34 +73,9 @@ def _closeness(graph: "nx.Graph") -> NDArray[np.float64]:
 
 
 def predictability_frame(network: IsingNetwork, data: Dataset) -> "pd.DataFrame":
-    """Return how well each variable is predicted by the others.
+    """Return how well each variable is predicted by its regression, with all of its neighbours.
 
-    Parameters
-    ----------
-    network
-        The network.
-    data
-        The examples it was estimated from, or others with the same variables.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `variable`; `accuracy`, the share of examples whose more probable value is the right
-        one; `accuracy_of_constant`, the share of the more frequent value; `normalised_accuracy`,
-        the first minus the second, divided by 1 minus the second, as in R's mgm; and
-        `nagelkerke_r2`. The last two are NaN for a variable that is constant in the data.
-
-    Notes
-    -----
-    The prediction is that of the regression of the variable (`IsingNetwork.regression`), with all
-    of its neighbours, also those that merge="and" removes.
-
-    References
-    ----------
-    .. [1] Haslbeck and Waldorp, "How well do network models predict observations? On the importance
-       of predictability in network models", Behavior Research Methods, 2018.
-    .. [2] Nagelkerke, "A note on a general definition of the coefficient of determination",
-       Biometrika, 1991.
+    The accuracy is normalised as in R's mgm (Haslbeck & Waldorp 2018).
     """
     import pandas as pd
 
@@ -172,23 +121,7 @@ def compare_strengths(network: IsingNetwork, stability: EdgeStability) -> Differ
 def differences_frame(
     network: IsingNetwork, stability: EdgeStability, of: str = "edges", coding: str = "0/1"
 ) -> "pd.DataFrame":
-    """Return bootstrapped differences as a table.
-
-    Parameters
-    ----------
-    network, stability
-        The network and its bootstrap.
-    of
-        "edges": weights of every two edges; "strength": strengths of every two variables.
-    coding
-        Values of the variables that the weights are for: "0/1" or "-1/1".
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `first` and `second`, `difference` (first minus second), `low`, `high` (the middle
-        95 % of the resamples) and `differs` (whether 0 is outside of them).
-    """
+    """Return bootstrapped differences of every two "edges", or of "strength"."""
     import pandas as pd
 
     if of not in COMPARED:
@@ -214,15 +147,7 @@ def differences_frame(
 
 
 def case_drop_frame(cases: CaseDropping) -> "pd.DataFrame":
-    """Return the correlations of networks of fewer examples as a table.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `measure`, `dropped` (share of the examples), `correlation` (mean over the resamples
-        in which it is defined), `low`, `high` (the middle 90 % of them) and `share_high` (share of
-        all resamples with a correlation of at least 0.7).
-    """
+    """Return means and middle 90 % of correlations, and the share of those of at least 0.7."""
     import pandas as pd
 
     rows = []

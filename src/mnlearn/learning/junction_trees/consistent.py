@@ -32,10 +32,8 @@ MAX_SUBSETS = 80_000_000
 class SubsetEntropies:
     """Entropies of all sets of up to so many variables, in nats.
 
-    value : float64. Those of m variables begin at start[m], in the order of the kernels of
-        `junction_trees.entropies`; the
-        empty set has the first place. binom : int64, binom[j, v] is the number of subsets of j of v
-        variables.
+    Those of m variables begin at start[m]; binom[j, v] is the number of subsets of j of v
+    variables.
     """
 
     n_variables: int
@@ -49,10 +47,7 @@ class SubsetEntropies:
 
 
 def subset_entropies(examples: Examples, largest: int) -> SubsetEntropies:
-    """Return the plug-in entropies of all sets of up to `largest` variables.
-
-    Raises InputError: There are more than `MAX_SUBSETS` sets.
-    """
+    """Return the plug-in entropies of all sets of up to `largest` variables."""
     n = len(examples)
     sizes = [comb(n, m) for m in range(largest + 1)]
     if sum(sizes) > MAX_SUBSETS:
@@ -106,14 +101,7 @@ class Found:
 
 
 class Separators:
-    """All sets of `treewidth` variables, and which variables stay together given each of them.
-
-    examples : the training data, of at least treewidth + 2 variables.
-    treewidth : number of variables of a separator.
-    subset_size : variables that are looked at together for shared information, 2 or 3.
-
-    Raises InputError: There are too many sets of variables.
-    """
+    """All sets of `treewidth` variables, and which variables stay together given each of them."""
 
     def __init__(
         self, examples: Examples, treewidth: int, subset_size: int, threads: int = 1
@@ -139,8 +127,8 @@ class Separators:
         """Return the best consistent tree that was found.
 
         Variables that share more than the threshold, given a separator, are on one side of it. If
-        no tree is consistent with that, bisection finds a higher threshold at which one is, and
-        none is at a threshold 2 % lower. At the highest threshold every tree is consistent.
+        no tree is consistent with that, bisection finds the least higher threshold, to 2 %, at
+        which one is.
         """
         cliques = self._try(threshold)
         if cliques is not None:

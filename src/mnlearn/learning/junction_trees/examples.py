@@ -18,10 +18,7 @@ MAX_VALUES = 10_000_000
 
 @dataclass(frozen=True, eq=False)
 class Cliques:
-    """The structure of a junction tree.
-
-    members : the variables of each clique, ascending. parent : a clique before each, or NO_PARENT.
-    """
+    """The variables of each clique, ascending, and a clique before each, or NO_PARENT."""
 
     members: tuple[Clique, ...]
     parent: tuple[int, ...]
@@ -29,11 +26,7 @@ class Cliques:
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Distinct rows of values with their weights.
-
-    data : what the values come from. schema : its variables.
-    values : uint8, shape (n_variables, n_rows). weight : float64, shape (n_rows,).
-    """
+    """Distinct rows of values, uint8 of shape (n_variables, n_rows), with their weights."""
 
     data: Dataset
     schema: Schema
@@ -73,8 +66,7 @@ class Examples:
     def fit(self, cliques: Cliques, pseudocount: float) -> JunctionTree:
         """Return the junction tree with the conditional distributions of the examples.
 
-        pseudocount : added to each cell of the table of each clique. Where a separator has no
-            examples and no pseudocount, all values are equally likely.
+        Where a separator has no examples and no pseudocount, all values are equally likely.
         """
         tables = []
         for c, own in enumerate(cliques.members):

@@ -1,8 +1,4 @@
-"""Learning junction trees: the greedy k-tree, local search, and what grid points share.
-
-In the greedy k-tree each variable joins the clique that tells most about it. In local search single
-variables move to other cliques while the likelihood rises.
-"""
+"""Learning junction trees: the greedy k-tree, local search, and what grid points share."""
 
 import itertools
 from dataclasses import astuple, dataclass, replace
@@ -23,11 +19,8 @@ from mnlearn.runtime.progress import pulse
 def grow_greedily(examples: Examples, treewidth: int) -> Cliques:
     """Return the cliques of the greedy tree.
 
-    It starts with the two variables that share most information. Then the variable and the clique
-    of `treewidth` variables that share most are joined, until all variables are in. With treewidth
-    1 this is the tree of the highest likelihood (Chow & Liu 1968).
-
-    treewidth : cliques have at most one variable more.
+    The variable and the clique of `treewidth` variables that share most are joined, until all are
+    in; with treewidth 1 this is the tree of the highest likelihood (Chow & Liu 1968).
     """
     if len(examples) == 1:
         return Cliques(((0,),), (NO_PARENT,))
@@ -99,11 +92,7 @@ class _Growth:
 def move_variables(examples: Examples, cliques: Cliques) -> Cliques:
     """Return a tree that no move of a variable improves, with cliques of the same size.
 
-    A variable that is in one clique only can leave it and join any set of as many variables that
-    are together in another clique. Each variable in turn makes its best move, until none is left.
-
-    cliques : the tree to start from. All its cliques have the same number of variables, but for
-        those inside others.
+    A variable that is in one clique only can join as many variables that are together in another.
     """
     treewidth = max(map(len, cliques.members)) - 1
     if len(examples) < treewidth + 2:
@@ -150,10 +139,7 @@ class _Moves:
 
 
 def rooted(cliques: list[Clique], n_variables: int) -> Cliques:
-    """Return the tree of the cliques of a k-tree, each clique with one new variable.
-
-    cliques : sets of k + 1 variables, ascending.
-    """
+    """Return the tree of the cliques of a k-tree, each clique with one new variable."""
     left = sorted(cliques)
     taken: list[tuple[Clique, int]] = []
     while len(left) > 1:
@@ -175,11 +161,7 @@ SEARCHES = ("lpac", "greedy")
 
 @dataclass(eq=False)
 class SearchSettings:
-    """How the cliques are found.
-
-    The search "lpac" finds a tree that is consistent with what separators separate. With treewidth
-    1 both searches give the tree with the highest likelihood.
-    """
+    """How the cliques are found; with treewidth 1 both searches give the most likely tree."""
 
     treewidth: int = parameter(2, "cliques have at most one variable more", low=1, high=3)
     search: str = parameter("lpac", "how the tree is found", choices=SEARCHES)
@@ -197,10 +179,7 @@ class SearchSettings:
 
 
 class TreeSearch:
-    """Finds the cliques of junction trees of one training set.
-
-    Separators and trees are found once, for all settings that share them.
-    """
+    """Finds junction trees of one training set, each once for settings that share it."""
 
     def __init__(self, train: Dataset, threads: int = 1) -> None:
         self.examples = examples_of(train)
@@ -209,11 +188,7 @@ class TreeSearch:
         self._found: dict[tuple[Any, ...], Found] = {}
 
     def find(self, settings: SearchSettings) -> Found:
-        """Return the cliques, and the threshold at which they are consistent (0 for greedy).
-
-        Raises InputError: There are too many sets of variables to compare, or too many joint values
-        to count.
-        """
+        """Return the cliques, and the threshold at which they are consistent (0 for greedy)."""
         if settings.treewidth == 1:
             settings = SearchSettings(1, "greedy")
         elif settings.search == "greedy":
@@ -245,12 +220,6 @@ def learn_junction_tree(
     settings: SearchSettings,
     pseudocount: float = 1.0,
 ) -> JunctionTree:
-    """Return the junction tree of the training data.
-
-    settings : how the cliques are found.
-    pseudocount : added to each cell of the table of each clique.
-
-    Raises InputError: There are too many sets of variables.
-    """
+    """Return the junction tree of the training data."""
     search = TreeSearch(train)
     return search.examples.fit(search.find(settings).cliques, pseudocount)

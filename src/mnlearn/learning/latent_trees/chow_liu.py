@@ -18,10 +18,7 @@ _LEAST = 1e-300
 
 
 class PairTables:
-    """The tables of all pairs of variables of two states, computed when they are asked for.
-
-    pseudocount : added to each cell of the table of each pair.
-    """
+    """The tables of all pairs of variables of two states, computed when they are asked for."""
 
     def __init__(self, data: Dataset, pseudocount: float) -> None:
         self.n_vars = data.n_vars
@@ -71,14 +68,10 @@ class PairTables:
 
 
 class StateTables:
-    """The tables of all pairs of variables of any numbers of states.
+    """The tables of all pairs of variables of any numbers of states, in one matrix.
 
-    pseudocount : four times this is spread evenly over the cells of the table of each pair. So a
-        variable has the same probabilities in all tables.
-
-    first : int64, (n_vars,). Place of the first state of each variable. The states of a variable
-        follow one another.
-    table : float64, (n_places, n_places). P(X_u = a, X_v = b) at the places of the two states.
+    Four times the pseudocount is spread over the cells of each table, so that a variable has the
+    same probabilities in all. The states of variable v begin at first[v].
     """
 
     def __init__(self, data: Dataset, pseudocount: float) -> None:
@@ -118,7 +111,7 @@ def tree_of_states(
 ) -> NDArray[np.int64]:
     """Return the parents in the tree of most information; a variable of one state is not in it.
 
-    table, first : see `StateTables`. What is below the diagonal of `table` is not read.
+    What is below the diagonal of `table` is not read.
     """
     p_log_p = table * np.log(np.maximum(table, _LEAST))
     joint = np.add.reduceat(np.add.reduceat(p_log_p, first, axis=0), first, axis=1)
@@ -164,10 +157,7 @@ def _count_states(data: Dataset) -> NDArray[np.float64]:
 
 
 def count_pairs(data: Dataset) -> NDArray:
-    """Return the weight of the examples in which two columns are 1, (n_columns, n_columns).
-
-    The dtype is int32 if all weights are whole numbers, else float64.
-    """
+    """Return the weight of the examples in which two columns are 1; int32 if weights are whole."""
     weight = data.weight
     if data.n_examples >= _MOST_COUNTED or (weight != np.floor(weight)).any():
         return (data.rows * weight[:, None]).T @ data.rows.astype(np.float64)
@@ -191,10 +181,7 @@ def _packed_columns(rows: NDArray[np.uint8], kept: NDArray[np.int64]) -> NDArray
 
 
 def conditional_probabilities(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return P(X_v = b | X_u = a) at [a, b] from the joint probabilities at [a, b].
-
-    Where P(X_u = a) is 0, X_v is as it is whatever X_u.
-    """
+    """Return P(X_v = b | X_u = a) at [a, b] from the joint ones; P(X_v = b) if P(a) is 0."""
     given = table.sum(axis=1, keepdims=True)
     out = np.broadcast_to(table.sum(axis=0), table.shape).copy()
     return np.divide(table, given, out=out, where=given > 0)

@@ -1,8 +1,7 @@
-"""The latent tree behind distances between variables.
+"""The latent tree behind information distances between variables.
 
-Distances are information distances. Two ways to group by them are neighbour joining (Saitou & Nei
-1987) and recursive grouping (Choi et al. 2011). Of distances that are equal within rounding the
-first is the least. In neighbour joining, any two of three nodes are as near as any other two.
+Of distances that are equal within rounding the first is the least. In neighbour joining, any two of
+three nodes are as near as any other two.
 """
 
 from collections.abc import Sequence
@@ -21,10 +20,7 @@ _FARTHEST = 10.0
 
 
 def information_distances(correlation: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return -log |correlation| of binary variables, which adds up along a tree (Section 3.1).
-
-    correlation : float64, (n_vars, n_vars).
-    """
+    """Return -log |correlation| of binary variables, which adds up along a tree (Section 3.1)."""
     with np.errstate(divide="ignore"):
         distance = np.minimum(-np.log(np.abs(correlation)), _FARTHEST)
     distance = np.maximum(distance, 0.0)
@@ -39,10 +35,7 @@ class Distances:
         self.matrix = observed.copy()
 
     def add_parent(self, children: Sequence[int], among: Sequence[int]) -> NDArray[np.float64]:
-        """Add a hidden parent of some nodes; return its distances to them (equations 12 and 13).
-
-        among : the nodes that the distances are averaged over.
-        """
+        """Add a hidden parent of some nodes; return its distances to them (equations 12 and 13)."""
         d = self.matrix
         own = np.array([self._to_parent(i, children, among) for i in children])
         to_all = (d[children] - own[:, None]).mean(axis=0)
@@ -75,10 +68,8 @@ Edge = tuple[int, int]
 def join_neighbours(nodes: Sequence[int], distances: Distances) -> list[Edge]:
     """Return the edges of a tree over some nodes and new hidden ones (Saitou & Nei 1987).
 
-    Each step takes the pair (i, j) of least (n - 2) d_ij - sum_k d_ik - sum_k d_jk, where n is the
-    number of nodes left, and gives it a hidden parent. A node at a distance less than `SAME` from
-    this parent is the parent instead. Hidden nodes are added to `distances` and get the next
-    numbers.
+    Each step gives the pair (i, j) of least (n - 2) d_ij - sum_k d_ik - sum_k d_jk a hidden parent,
+    or the node that is closer than `SAME` to it. Hidden nodes are added to `distances`.
     """
     active, edges = sorted(nodes), []
     while len(active) > 2:
@@ -118,14 +109,8 @@ _FAR = 4.0
 def group_recursively(nodes: Sequence[int], distances: Distances) -> list[Edge]:
     """Return the edges of a tree over some nodes and new hidden ones (Choi et al. 2011, Section 4).
 
-    Two nodes are of one family if the difference of their distances to a third node is the same
-    for all third nodes. A family gets a hidden parent, unless a member is at a distance less than
-    `SAME` from it: then this member is the parent. The parents, and nodes without a family, are
-    grouped next.
-
-    Distances are estimates. Families are therefore complete-linkage clusters of the spread of the
-    differences (decision 0026). If there is no such cluster, the two nodes of least spread are a
-    family. Hidden nodes are added to `distances` and get the next numbers.
+    Families are complete-linkage clusters of the spread of differences of distances to third nodes
+    (decision 0026). Each gets a hidden parent, or the member that is closer than `SAME` to it.
     """
     active: list[int] = sorted(nodes)
     edges: list[Edge] = []

@@ -47,26 +47,11 @@ def learn_latent_tree(
     n_iterations: int,
     tolerance: float,
 ) -> LatentTree:
-    """Learn a latent tree by regularised CLGrouping.
+    """Learn a latent tree by regularised CLGrouping (Choi et al. 2011, Sections 5 and 5.4).
 
-    grouping : one of GROUPINGS; how the tree behind distances is found.
-    pseudocount : added to each cell of the expected counts of an edge.
-    trial_iterations : iterations of EM before a change of the tree is judged.
-    n_iterations : iterations of EM on the last tree.
-    tolerance : EM stops when an iteration raises the log-likelihood by less than this share of it.
-
-    Raises InputError: See `_check_data`.
-
-    The search starts at the Chow-Liu tree and keeps a change only if it raises the BIC.
-
-    1. The tree found behind the distances replaces the closed neighbourhood of an inner node.
-    2. If this does not raise the BIC, a hidden near copy of the node takes its place. The paper
-       does not have this step (decision 0026).
-    3. Both steps are repeated for neighbourhoods that have changed.
-    4. Each hidden node is merged with the neighbour that it is most correlated with.
-
-    Choi, Tan, Anandkumar and Willsky, "Learning latent tree graphical models", JMLR 2011, Sections
-    5 and 5.4.
+    From the Chow-Liu tree on, the tree found behind the distances replaces the neighbourhood of an
+    inner node if that raises the BIC; otherwise a hidden near copy of the node is tried (decision
+    0026). In the end each hidden node is merged with the nearest neighbour if that raises the BIC.
     """
     _check_data(data)
     # As much for each cell of a table as where there are two states.
@@ -94,10 +79,7 @@ def _observed_tree(parent: NDArray[np.int64], pairs: NDArray[np.float64]) -> Lat
 
 
 def _check_data(data: Dataset) -> None:
-    """Refuse one variable, differing numbers of states, and weights that sum to less than 2.
-
-    If all rows are equal, weights that sum to 1 will do.
-    """
+    """Refuse one variable, differing numbers of states, and weights that sum to less than 2."""
     if data.n_vars < 2:
         raise InputError(f"latent tree: expected at least 2 variables, got {data.n_vars}.")
     if data.schema.arity.min() < data.schema.arity.max():
@@ -136,8 +118,7 @@ def _regroup(search: "_Search", grouping: "_Grouping") -> None:
 class _Search:
     """The best tree so far, and trials of others that differ in a region of it.
 
-    A trial learns only the tables of the edges inside the region. The messages from the rest of the
-    tree stay as they are. Likelihoods are therefore exact, and the work is that of the region.
+    A trial learns only the tables inside the region, given the messages from the rest of the tree.
     """
 
     def __init__(
@@ -162,10 +143,7 @@ class _Search:
         self.tree = LatentTree(tree.n_vars, tree.tables, log_likelihood)
 
     def improve(self, trial: LatentTree, region: list[int]) -> bool:
-        """Learn a trial in the region where it differs; keep it if that raises the BIC.
-
-        region : nodes of the best tree, connected, that hold all edges the trial does not have.
-        """
+        """Learn a trial in the region where it differs; keep it if that raises the BIC."""
         inside = set(region)
         changed = {e for e in trial.tables if e not in self.tree.tables or inside >= set(e)}
         if changed <= self.tree.tables.keys():
@@ -191,8 +169,7 @@ class _Search:
 class _Region:
     """Edges of a tree whose tables are learned while all others stay as they are.
 
-    kept : nodes that get messages from the rest of the tree. top : the one of them whose message
-        includes the prior.
+    `kept` get messages from the rest of the tree; that of `top` includes the prior.
     """
 
     def __init__(self, tree: LatentTree, edges: set[Edge], kept: list[int], top: int) -> None:
@@ -289,14 +266,8 @@ def _likeness(table: NDArray[np.float64]) -> float:
 class _Grouping:
     """Distances between observed and hidden nodes, and the tables at which EM starts.
 
-    A hidden node is correlated positively with one observed node, its representative.
-
-    Of variables of k states, the determinant of their table divided by the geometric mean of the
-    products of their probabilities stands for the correlation, to the power of 1 / (k - 1). It is
-    the absolute correlation where k is 2, and its logarithm adds up along a tree as well [1].
-
-    [1] Lake, "Reconstructing evolutionary trees from DNA and protein sequences: paralinear
-    distances", PNAS 91 (1994).
+    A hidden node is correlated positively with one observed node, its representative. Of k states
+    the paralinear distance (Lake 1994) to the power of 1 / (k - 1) stands for the correlation.
     """
 
     def __init__(
@@ -336,10 +307,7 @@ class _Grouping:
         return LatentTree(tree.n_vars, tables, tree.log_likelihood), grown
 
     def shadow(self, tree: LatentTree, v: int) -> tuple[LatentTree, "_Grouping"]:
-        """Return the tree in which a hidden near copy of v has its neighbours, and v itself.
-
-        Its likelihood is close to that of the tree without the copy.
-        """
+        """Return the tree in which a hidden near copy of v has its neighbours, and v itself."""
         grown = copy.copy(self)
         n = len(self.p_one)
         grown.p_one = [*self.p_one, self.p_one[v]]

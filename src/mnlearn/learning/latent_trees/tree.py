@@ -20,12 +20,8 @@ Array = NDArray[np.float64]
 class TreeMessages:
     """Messages in a rooted tree that changes; all are logarithms of shape (n_rows, n_states).
 
-    values : uint8, (n_rows, n_vars), states of the nodes 0 to n_vars - 1. All other nodes are
-        hidden.
-    n_states : number of states of each node.
-
-    Messages to the root are kept, and computed again only above a change. Messages from the root
-    are computed when they are asked for.
+    Nodes beyond those of `values`, (n_rows, n_vars), are hidden. Messages to the root are kept, and
+    computed again only above a change.
     """
 
     def __init__(self, values: NDArray[np.uint8], n_states: int = 2) -> None:
@@ -43,11 +39,7 @@ class TreeMessages:
     def change(
         self, nodes: Sequence[int], parent: NDArray[np.int64], log_prob: NDArray[np.float64]
     ) -> None:
-        """Replace the tree by another.
-
-        nodes : numbers of the nodes; a node of both trees has the same number. parent, log_prob :
-            as in `tree_circuit`; parents are places in `nodes`.
-        """
+        """Replace the tree by another, whose parents are places in `nodes`; see `tree_circuit`."""
         before = self._parts()
         self.parent = {
             v: NO_PARENT if up == NO_PARENT else nodes[up]
@@ -121,10 +113,7 @@ class TreeMessages:
         return next(v for v in region if self.parent[v] not in inside)
 
     def potentials(self, region: Sequence[int]) -> Array:
-        """Return the messages to the nodes of a connected region from all nodes outside it.
-
-        Returns float64, (n_rows, len(region), n_states): logarithms.
-        """
+        """Return messages to a connected region, (n_rows, len(region), n_states)."""
         out = np.array([self._own[v] for v in region])
         place = {node: k for k, node in enumerate(region)}
         for v in region:
@@ -154,10 +143,7 @@ Edge = tuple[int, int]
 class LatentTree:
     """A tree over observed variables 0 to n_vars - 1 and hidden ones after them.
 
-    n_vars : number of observed variables.
-    tables : dict of float64 arrays of shape (n_states, n_states). P(X_u = a, X_v = b) of each edge
-        (u, v), u < v.
-    log_likelihood : of the training data in nats, summed over examples.
+    tables : P(X_u = a, X_v = b) of each edge (u, v), u < v. log_likelihood : of the training data.
     """
 
     n_vars: int
@@ -195,11 +181,7 @@ class LatentTree:
 
 
 def root_tree(tree: LatentTree) -> tuple[NDArray[np.int64], NDArray[np.float64], list[int]]:
-    """Return the parents, the log-probabilities and the numbers of all nodes.
-
-    Parents are places in the list of numbers, in which hidden nodes come after observed ones. The
-    root is variable 0.
-    """
+    """Return parents, as places in the third value, log-probabilities and numbers."""
     neighbours = tree.neighbours()
     nodes = [*range(tree.n_vars), *sorted(node for node in neighbours if node >= tree.n_vars)]
     place = {node: k for k, node in enumerate(nodes)}
@@ -228,13 +210,7 @@ def table_of(tree: LatentTree, u: int, v: int) -> NDArray[np.float64]:
 def run_em(
     tree: LatentTree, data: Dataset, pseudocount: float, *, n_iterations: int, tolerance: float
 ) -> LatentTree:
-    """Return the tree after iterations of EM.
-
-    tree : the tree at whose tables EM starts.
-    pseudocount : added to each cell of the expected counts of an edge.
-    n_iterations : greatest number of iterations, at least 1.
-    tolerance : stop when an iteration raises the log-likelihood by less than this share of it.
-    """
+    """Return the tree after EM; the tolerance is a share of the log-likelihood."""
     circuit = tree.circuit(data.schema)
     before = -np.inf
     for _ in range(n_iterations):

@@ -127,10 +127,7 @@ class Draft:
     def add_table(
         self, above: int, variables: NDArray, cells: NDArray, log_prob: NDArray[np.float64]
     ) -> None:
-        """Add a table below an A-node.
-
-        cells : values, shape (n_cells, n_variables), in lexicographic order.
-        """
+        """Add a table below an A-node."""
         self._above.append(above)
         self._literal_length.append(0)
         self._n_branches.append(len(cells))
@@ -177,10 +174,7 @@ class Draft:
 
 
 def learn_feature_tree(train: Dataset, settings: LemSettings) -> FeatureTree:
-    """Return the feature tree that LEM learns.
-
-    Raises InputError: The examples carry weights other than 1.
-    """
+    """Return the feature tree that LEM learns."""
     schema = train.schema
     values = schema.values(_examples(train))
     growth = _Growth(np.ascontiguousarray(values.T), schema.arity, settings)

@@ -1,9 +1,4 @@
-"""Parts of a feature tree that are still to be learned, and how a feature divides them.
-
-Some parts are reached by no example. Whether clauses leave any state there, unit propagation alone
-does not find out: three clauses over two variables can rule out all states though each of them
-leaves several literals open.
-"""
+"""Parts of a feature tree that are still to be learned, and how a feature divides them."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,10 +16,9 @@ Values = Mapping[int, AbstractSet[int]]
 
 
 def has_state(allowed: Values, clauses: Sequence[Sequence[Literal]]) -> bool:
-    """Return whether variables have values with which no clause holds (Davis, Logemann & Loveland).
+    """Return whether variables have values with which no clause holds, by the DLL procedure.
 
-    allowed : the values that each variable can have, at least one.
-    clauses : conjunctions that must not hold.
+    Unit propagation alone does not find out.
     """
     open_clauses = _undecided(allowed, clauses)
     if not open_clauses:
@@ -41,8 +35,7 @@ def has_state(allowed: Values, clauses: Sequence[Sequence[Literal]]) -> bool:
 def _undecided(allowed: Values, clauses: Sequence[Sequence[Literal]]) -> list[list[Literal]]:
     """Return the clauses that can hold, without the literals that hold anyway.
 
-    A variable with a value that is in no clause can be given this value, so that none of its
-    clauses holds; these are left out.
+    A variable with a value that is in no clause can be given this value; its clauses are left out.
     """
     found = [
         [(v, value) for v, value in clause if len(allowed[v]) > 1]
@@ -65,11 +58,9 @@ Conjunction = tuple[Literal, ...]
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Variables whose tree is still to be learned, below an A-node.
+    """Variables whose tree is still to be learned, below the A-node `above`.
 
-    above : the A-node. examples : int32.
-    variable : int32, in the order of the slots, see `kernels.lem.node`. slot : int32,
-        (n_variables + 1,). slot_value : uint8, the allowed values.
+    slot, slot_value : the allowed values of each variable, see `kernels.lem.node`.
     clauses : conjunctions that are known not to hold.
     """
 
@@ -108,8 +99,7 @@ class Part:
 class Side:
     """What is left of a part where a feature holds, or where it does not.
 
-    examples : those of the side. label : block of each variable. alive : uint8, the slots left.
-    size : number of values that each variable has left. clauses : of the part, and the feature.
+    label : block of each variable. alive, size : the slots left, and values that each variable has.
     """
 
     examples: NDArray[np.int32]
@@ -181,10 +171,7 @@ def everything(part: Part, label: NDArray[np.int32]) -> Side:
 
 
 def divided(part: Part, literal: Literal, examples: Sequence[NDArray[np.int32]]) -> list[Side]:
-    """Return what is left where a literal does not hold, and where it does.
-
-    A side without any state is left out. All variables of a side are in one block.
-    """
+    """Return the sides that have states, where a literal does not hold and where it does."""
     (slot,) = part.slots_of((literal,))
     sides: list[Side] = []
     for holds in (False, True):

@@ -1,7 +1,4 @@
-"""Weights of one feature set: the quickest way to evaluate it, and the points of a grid.
-
-The points of a grid that differ in their penalty only share the arranged features.
-"""
+"""Weights of one feature set: the quickest way to evaluate it, and the points of a grid."""
 
 import math
 import time
@@ -40,10 +37,7 @@ MAX_LISTS = 2**27
 
 
 def arrange(features: FeatureSet, data: Dataset, threads: int = 1) -> Restrictable:
-    """Arrange `features` (distinct, canonical, none empty) in the way that is quicker to evaluate.
-
-    They stay as they are, or are rewritten by the rarer value of each variable.
-    """
+    """Arrange `features` (distinct, canonical, none empty) as is quicker to evaluate."""
     plain = arrange_packed(features, data, threads)
     plain_work = _work(plain, data)
     asks_common = features.value == (data.frequency[features.var] > 0.5)
@@ -55,10 +49,7 @@ def arrange(features: FeatureSet, data: Dataset, threads: int = 1) -> Restrictab
 
 
 def arrange_tree_features(features: TreeFeatures, data: Dataset, threads: int = 1) -> Restrictable:
-    """Arrange the features of trees in the way that is quicker to evaluate.
-
-    Where lists of rows would be long, the trees are walked instead.
-    """
+    """Arrange the features of trees; trees are walked where lists would be long."""
     if features.place is not None and _list_bytes(features, data) > MAX_LISTS:
         return arrange_trees(features, data, threads)
     return arrange(features.features, data, threads)
@@ -93,10 +84,7 @@ def iterations() -> Any:
 
 @dataclass(frozen=True, eq=False)
 class ArrangedFeatures:
-    """A feature set arranged for weight learning.
-
-    seconds : what the arrangement took.
-    """
+    """A feature set arranged for weight learning, and the seconds that took."""
 
     task: Task
     features: FeatureSet
@@ -114,13 +102,9 @@ class ArrangedFeatures:
     ) -> Fitted:
         """Learn the weights at one grid point; return the network and its record.
 
-        penalty : of the grid point.
-        max_iterations : iterations of all searches together.
-        start : learning starts at its weights if they are of the same features. It ends early if
-            these weights cannot become as good by the criterion of the task as the best so far.
-        seconds_structure : seconds that finding the features took, for the record.
-        initial : float64, (n_features,). Weights at which the first point of these features starts;
-            zeros by default.
+        Learning starts at the weights of `start` if these are of the same features, else at
+        `initial`. It ends early if they cannot become as good by the criterion of the task as the
+        best so far.
         """
         judge = None
         if self.task.criterion is not None and start.best_score > -math.inf:
@@ -156,10 +140,7 @@ class ArrangedFeatures:
 def arrange_features(
     task: Task, features: FeatureSet | TreeFeatures, began: float
 ) -> ArrangedFeatures:
-    """Arrange features for weight learning.
-
-    began : when the conversion to these features began, as from `time.process_time`.
-    """
+    """Arrange features for weight learning; `began` is a value of `time.process_time`."""
     likelihood: Restrictable
     if isinstance(features, TreeFeatures):
         likelihood = arrange_tree_features(features, task.train, task.threads)
@@ -171,10 +152,7 @@ def arrange_features(
 
 @dataclass(eq=False)
 class FeatureWorkspace:
-    """What the grid points of a learner of features have in common.
-
-    shared : what `WeightedFeatures.share` returned.
-    """
+    """What the grid points of a learner of features have in common."""
 
     task: Task
     shared: Any
@@ -263,14 +241,9 @@ def learn_weights(
     max_iterations: int = MAX_ITERATIONS,
     threads: int = 1,
 ) -> tuple[MarkovNetwork, WeightFit]:
-    """Learn new weights for the features of a network by pseudo-likelihood.
+    """Learn new weights for the features of a network by pseudo-likelihood, from weights of 0.
 
-    network : has the features; its weights are not read.
-    data : the training data, with the variables of the network.
-    penalty : the prior on the weights; an infinite `sd` is none.
-    max_iterations : iterations of weight learning, which start at weights of 0.
-
-    The network of the same features, and how learning ended.
+    An infinite `sd` of the penalty is none.
     """
     if penalty.sd == math.inf:
         # Its precision is 0, and the gap would be infinite.

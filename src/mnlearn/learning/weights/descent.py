@@ -1,8 +1,4 @@
-"""One descent to the minimum of a penalised likelihood, and the rules that stop it.
-
-The duality gap says how far the objective is above its minimum at most. Under weak priors this
-bound is loose, and what the last iterations gained says how far it may be.
-"""
+"""One descent to the minimum of a penalised likelihood, and the rules that stop it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
@@ -35,10 +31,10 @@ class Penalty:
 
 
 class Likelihood(Protocol):
-    """The negative log-likelihood of a feature set on a dataset, as a function of the weights.
+    """The negative log-likelihood, in nats, of a feature set on a dataset by its weights.
 
     It is the pseudo-likelihood, or the likelihood where a circuit computes it, summed over
-    examples, in nats.
+    examples.
     """
 
     @property
@@ -51,10 +47,7 @@ class Likelihood(Protocol):
 
     @property
     def dual_value(self) -> Callable[[NDArray[np.float64], float], float] | None:
-        """Function of w and a factor: the dual of the loss at the residuals of w times the factor.
-
-        None where this is not implemented.
-        """
+        """The dual of the loss at the residuals of w times a factor, or None."""
 
     def value_and_gradient(self, w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """Return the negative log-likelihood of all examples and its gradient."""
@@ -72,13 +65,9 @@ def gap_terms(
 ) -> NDArray[np.float64]:
     """Return the terms of the duality gap, one for each weight, in nats.
 
-    penalty : with or without a Gaussian prior.
-    w, gradient : float64, (n_features,). The weights, and the gradient of the loss alone. A feature
-        of weight 0 has the term 0 unless the gradient pulls it harder than the L1 penalty holds.
-
-    The loss is a sum of logistic losses, whose residuals are a dual point. With a Gaussian prior
-    every dual point is feasible, and the gap is the Fenchel-Young gap of the penalty. Without one
-    a term is infinite where the gradient exceeds the L1 penalty.
+    The residuals of the logistic losses are a dual point. With a Gaussian prior every dual point is
+    feasible, and the gap is the Fenchel-Young gap of the penalty; without one a term is infinite
+    where the gradient of the loss exceeds the L1 penalty.
     """
     excess = np.maximum(np.abs(gradient) - penalty.l1, 0.0)
     if penalty.sd is None:
@@ -103,13 +92,8 @@ def duality_gap(
 ) -> float:
     """Return an upper bound on objective - minimum, in nats; inf without any penalty.
 
-    likelihood, penalty : the loss and the penalty.
-    w, gradient : float64, (n_features,). The weights, and the gradient of the loss alone.
-    objective : penalised loss at `w`, in nats.
-
     With the L1 penalty alone, the residuals are scaled until no feature is pulled harder than the
-    penalty holds. This takes a pass over the data, which not every likelihood implements. Without
-    this pass the gap is infinite unless the residuals themselves are feasible.
+    penalty holds; without `dual_value` the gap is infinite unless they are feasible.
     """
     if penalty.sd is None and penalty.l1 > 0 and likelihood.dual_value is not None:
         strongest = float(np.abs(gradient).max(initial=0.0))
@@ -135,15 +119,12 @@ _STALLED = 0.2
 
 @dataclass(frozen=True)
 class Stopping:
-    """When weight learning is over.
+    """When weight learning is over: the objective fell too little over `window` iterations.
 
-    tolerance : share of the objective. Learning stops when the objective fell by no more than this
-        share over the last `window` iterations.
-    window : number of iterations; by default half of those made, and at least 25, which may gain a
-        fifth of this share. A minimisation that becomes slower is then not taken for one that is
-        over.
-    gap : whether learning also stops when the duality gap is at most this share.
-    nats : replaces `tolerance` times the objective.
+    tolerance : share of the objective, or `nats` in place of it.
+    window : by default half of the iterations made, and at least 25, which may gain a fifth of this
+        share, so that a minimisation that becomes slower is not taken for one that is over.
+    gap : whether a duality gap of at most this share ends learning, too.
     objective : learning stops as soon as the objective is at most this, in nats.
     """
 
@@ -159,10 +140,7 @@ class Stopping:
         return self.tolerance * abs(objective) if self.nats is None else self.nats
 
     def stalled(self, objectives: Sequence[float]) -> bool:
-        """Tell whether the last iterations gained too little.
-
-        objectives : the objective before the first iteration, and after each.
-        """
+        """Tell whether the last iterations gained too little."""
         made, allowed = len(objectives) - 1, self.allowed(objectives[-1])
         window = self.window
         if window is None:
@@ -171,10 +149,7 @@ class Stopping:
 
 
 def may_fall(objectives: Sequence[float]) -> float:
-    """Estimate how far an objective may still fall, in nats: twice what the last half gained.
-
-    objectives : the objective at the start and after each iteration.
-    """
+    """Estimate how far an objective may still fall, in nats: twice what the last half gained."""
     return 2.0 * (objectives[(len(objectives) - 1) // 2] - objectives[-1]) if objectives else np.inf
 
 
@@ -182,13 +157,8 @@ def may_fall(objectives: Sequence[float]) -> float:
 class Judge:
     """Ends the learning of weights that cannot become the best of a grid.
 
-    They cannot if their score would be too low even if it gained as much, per example, as the
-    objective may still fall.
-
-    score : function of weights, higher is better, in nats per example.
-    bar : the score to be reached.
-    n_examples : weight of the training data.
-    next : number of iterations at which the judge is asked next; it doubles each time.
+    They cannot if their score would be below `bar` even if it gained as much, per example, as the
+    objective may still fall. The judge is asked at `next` iterations, which doubles each time.
     """
 
     score: Callable[[Vector], float]
@@ -197,11 +167,7 @@ class Judge:
     next: int = _SHORTEST
 
     def falls_behind(self, weight: Callable[[], Vector], objectives: Sequence[float]) -> bool:
-        """Tell whether learning should end.
-
-        weight : returns the weights. objectives : the objective at the start and after each
-        iteration.
-        """
+        """Tell whether learning should end."""
         if len(objectives) <= self.next:
             return False
         self.next *= 2
@@ -223,11 +189,8 @@ CONVERGED = ("gap", "decrease", "rounding")
 class Descent:
     """The descent of one likelihood under one penalty, in scaled variables.
 
-    scale : factors between the weights and the variables of the optimisation.
-    objectives : the objective before the first iteration, and after each; a descent that goes on
-        where another ended takes over its list.
-    falls_behind : asked after each iteration, given the weights as a function and the number of
-        iterations made; ends the descent if it says so.
+    objectives : before the first iteration, and after each; also those of a descent that it
+        continues.
     may_shrink : ends the descent, by no rule, once many of the features have the weight 0.
     stopped_by : the rule that ended the descent; "" if the iterations ran out.
     """
@@ -251,11 +214,7 @@ class Descent:
         history: History | None = None,
         at_start: tuple[float, Vector] | None = None,
     ) -> Progress:
-        """Descend; return the last state, in scaled variables.
-
-        history : what earlier iterations found out about the curvature; added to.
-        at_start : loss and gradient at `start`, if they are known.
-        """
+        """Descend; return the last state, in scaled variables. `at_start` may be known."""
         precision, scale = self.penalty.precision, self.scale
         known = [] if at_start is None else [at_start]
 
@@ -309,9 +268,5 @@ class Descent:
 
 
 def preconditioner(likelihood: Likelihood, penalty: Penalty) -> Vector:
-    """Return the factors between weights and the variables of the optimisation.
-
-    They are the fourth root of 1 / curvature at 0, which differs by orders of magnitude between
-    features that hold often and rarely.
-    """
+    """Return the scale of the optimisation: 1 / curvature^(1/4) at w = 0."""
     return np.asarray(np.maximum(likelihood.curvature + penalty.precision, 1e-12) ** -0.25)

@@ -59,17 +59,10 @@ def descend_screened(
 ) -> Screened:
     """Minimise the penalised likelihood by searches among the features that may not be 0.
 
-    A search moves only the weights that are not 0 and those that the gradient pulls harder than
-    the L1 penalty holds. After each search the gradient of all features is computed. This gradient
-    bounds what leaving features out can cost, and says which features to add to the next search. A
-    search in which many weights became 0 goes on among the others. Learning is over when one of
-    these conditions holds:
-
-    - The duality gap over all features is small enough.
-    - A search stopped because the objective fell too little. This search began with all features
-      that were pulled hard enough, and as a whole lowered the objective too little.
-    - All searches together made `max_iterations` iterations.
-    - The judge says so.
+    A search moves the weights that are not 0 and those that the gradient of all features pulls
+    harder than the L1 penalty holds. It is over when the gap over all features is small enough,
+    when a search that began with all of these lowered the objective too little, or when the judge
+    says so.
     """
     search = _Search(likelihood, penalty, stopping, judge, weight=start.copy())
     while True:
@@ -99,9 +92,9 @@ def descend_screened(
 class _Search:
     """The searches made so far.
 
-    previous : the objective at the start of the last search.
-    before, objectives : the objective after each iteration; `objectives` has those of the last
-        search and of the searches that it continues.
+    previous : the objective at the start of the last search. before, objectives : the objective
+        after each iteration; `objectives` has those of the last search and of those that it
+        continues.
     """
 
     likelihood: Restrictable
@@ -195,18 +188,12 @@ _LONG = 5000
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WeightFit:
-    """The outcome of weight learning.
+    """The outcome of weight learning; `objective`, `gap` and `may_fall` are in nats.
 
-    weight : float64, (n_features,). The weights.
-    objective : penalised negative log-likelihood in nats, summed over examples.
-    gap : upper bound on how far the objective is above its minimum, in nats; inf if unknown.
+    gap : upper bound on how far the objective is above its minimum; inf if unknown.
     stopped_by : "gap", "decrease", "rounding", "objective", "behind" or "iterations".
-    n_iterations, n_evaluations : iterations, and evaluations of the likelihood, of all searches.
-    seconds : processor seconds of learning.
-    may_fall : an estimate of how far the objective may still fall, in nats.
-    n_searches : searches among a part of the features; None without screening.
-    n_searched : features in the last search.
-    left_out : part of the gap that is due to features that the last search left out, in nats.
+    n_searches, n_searched, left_out : searches among a part of the features, features in the last
+        one, and the part of the gap due to others; None without screening.
     """
 
     weight: NDArray[np.float64]
@@ -244,19 +231,11 @@ def fit_weights(
     scale: NDArray[np.float64] | None = None,
     memory: int = MEMORY,
 ) -> WeightFit:
-    """Minimise -log L(w) + sum(w^2) / (2 sd^2) + l1 sum(|w|) over all weights w.
+    """Minimise -log L(w) + sum(w^2) / (2 sd^2) + l1 sum(|w|) over all weights w, from `start` or 0.
 
-    likelihood : L, summed over examples; `Restrictable` with `screen`.
-    penalty : the standard deviation sd and the L1 penalty l1.
-    start : float64, (n_features,). Weights at which learning starts; zeros by default.
-    max_iterations : iterations of all searches together.
-    stopping : the rules that end learning before that. Under weak priors, where the gap is loose,
-        it is the decrease of the objective that ends learning.
-    screen : search only among features that may not be 0; see `descend_screened`.
-    judge : ends the learning of weights that cannot become the best; needs `screen`.
-    scale, memory : without `screen`: factors between the weights and the variables of the
-        optimisation, `preconditioner` by default; and the pairs of differences from which the
-        curvature is estimated.
+    With `screen` only features that may not be 0 are searched, and a judge may end learning;
+    without, `scale` has factors between weights and variables, `memory` the pairs that estimate the
+    curvature.
     """
     began = time.process_time()
     w = np.zeros(likelihood.n_features) if start is None else start

@@ -29,14 +29,11 @@ FEW = 1 / 24
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Columns:
-    """Columns in order of their logit; each indicator of the data has one.
+    """Columns in order of their logit; see `kernels.likelihood.packed_columns`.
 
-    See `ManyColumns` and `FewColumns` in `kernels.likelihood.packed_columns`.
-
-    logit, own, shape : int64, (n_columns,). Logit; literal and feature that define the rows.
-    positive, negative : int64, (n_columns,). Feature asking for 1, for 0, in the numbering of
-        the likelihood; or -1.
-    place : int64, (n_columns, 4). Other literals of the feature; or the span of the list of rows.
+    own, shape : literal and feature that define the rows. positive, negative : feature asking for
+        1, for 0, in the numbering of the likelihood; or -1. place : other literals of the feature,
+        or span of the list of rows.
     """
 
     logit: NDArray[np.int64]
@@ -78,16 +75,9 @@ class Columns:
 class PackedLikelihood:
     """The pseudo-likelihood of a feature set as a function of the weights, in single precision.
 
-    Features that differ only in the value they ask of one indicator share its column. The error of
+    Features that differ only in the value they ask of one indicator share its column. Columns that
+    touch many rows are not stored; those that touch few rows have them in `rows`. The error of
     values and gradients is about 1e-7 of the sum of all losses.
-
-    curvature : float64, (n_features,). Diagonal of the Hessian at w = 0; a bound on it for a
-        feature that excludes several states of one variable.
-    data, features : the data and the features, as the kernels take them.
-    many, few : columns that touch many rows, which are not stored, and few rows, which are.
-    rows : uint16 or uint32 array. The rows that are stored. Columns of pairs that ask for the same
-        literal share a list.
-    threads : number of threads of an evaluation.
     """
 
     n_features: int
@@ -101,10 +91,7 @@ class PackedLikelihood:
     dual_value: ClassVar[None] = None
 
     def value_and_gradient(self, w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """Return the negative log-pseudo-likelihood of all examples and its gradient.
-
-        w : float64, shape (n_features,). The value is in nats, summed over examples.
-        """
+        """Return the negative log-pseudo-likelihood of all examples and its gradient."""
         many, few = self.many, self.few
         gradients = np.empty(len(many)), np.empty(len(few))
         n_vars, n_logits = len(self.data.start) - 1, len(self.data.values)
@@ -144,8 +131,7 @@ class PackedLikelihood:
 def arrange_packed(features: FeatureSet, data: Dataset, threads: int = 1) -> PackedLikelihood:
     """Arrange `features` (distinct, canonical, none empty) for evaluation on `data`.
 
-    It takes the memory of the packed data, 80 bytes for each literal, and two bytes (four beyond
-    65,536 distinct rows) for each row that is stored.
+    It takes 80 bytes for each literal, and two or four for each row that is stored.
     """
     packed_data = _pack(data)
     variable = data.schema.variable_of[features.var]
@@ -206,7 +192,7 @@ def _find_equal_columns(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return one column of each set of rows, and for each column the place of its set among them.
 
-    Columns of pairs with the same other literal touch the same rows. Other columns stand alone.
+    Columns of pairs with the same other literal touch the same rows.
     """
     start, variable = features.start[owner], features.variable
     other = np.minimum(2 * start + 1 - own, len(variable) - 1)
@@ -227,13 +213,7 @@ MAX_COMMON = 4
 
 @dataclass(frozen=True, eq=False)
 class RewrittenLikelihood:
-    """The pseudo-likelihood of features by that of the conjunctions they are sums of.
-
-    curvature : float64, (n_features,). Diagonal of the Hessian at w = 0, of the features.
-    rewritten : the likelihood of the conjunctions.
-    sums, transposed : sparse matrix of shape (n_features, n_conjunctions), and its transpose. The
-        conjunctions that add up to each feature.
-    """
+    """The pseudo-likelihood of features that are `sums` of other conjunctions."""
 
     curvature: NDArray[np.float64]
     rewritten: PackedLikelihood
@@ -277,12 +257,10 @@ def arrange_rewritten(
 def rewrite_features(
     features: FeatureSet, data: Dataset
 ) -> tuple[FeatureSet, "scipy.sparse.csr_matrix"]:
-    """Return conjunctions, and which of them add up to each feature but for a constant.
+    """Return conjunctions, and the matrix of their sums to features, but for a constant.
 
-    The indicator of the common value of a column is 1 less that of its rare value. A feature
-    that asks for at most `MAX_COMMON` common values is multiplied out: where x and y are mostly 0,
-    the feature x = 0, y = 0 is the constant 1 less x less y and plus x y. The second value has
-    the shape (n_features, n_conjunctions).
+    The indicator of a common value is 1 less that of the rare value. A feature that asks for at
+    most `MAX_COMMON` common values is multiplied out: x = 0, y = 0 is 1 less x less y and plus x y.
     """
     common = features.value == (data.frequency[features.var] > 0.5)
     n_common = np.bincount(features.owner[common], minlength=len(features))

@@ -12,17 +12,11 @@ from mnlearn.runtime.threads import map_ranges
 
 @dataclass(frozen=True, eq=False)
 class StateLikelihood:
-    """The negative log-likelihood of a feature set as a function of the weights.
+    """The negative log-likelihood of a feature set whose partition function is a sum over states.
 
-    The partition function is a sum over given states. It is exact where these are all states, with
-    the base 0. For states drawn from a network of weights w0 the base of a state is minus its
-    log-potential there; the sum then estimates the partition function divided by that at w0, as
-    long as w is near w0 (Geyer & Thompson 1992).
-
-    held : float64, (n_features,), total weight of the examples where each feature holds.
-    n_examples : total weight of all examples.
-    bits : uint64, (n_features, n_words), the states where each feature holds.
-    base : float64, (n_states,), logarithm of the weight of each state.
+    It is exact where these are all states, with the base 0. For states drawn from a network of
+    weights w0, minus whose log-potential is the base, it estimates Z / Z(w0) near w0 (Geyer &
+    Thompson 1992).
     """
 
     held: NDArray[np.float64]
@@ -45,10 +39,7 @@ class StateLikelihood:
         return np.asarray(self.n_examples * share * (1.0 - share))
 
     def value_and_gradient(self, w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """Return the negative log-likelihood of all examples, in nats, and its gradient.
-
-        w : float64, shape (n_features,).
-        """
+        """Return the negative log-likelihood of all examples, in nats, and its gradient."""
         share, log_total = self.state_shares(w)
         value = self.n_examples * log_total - float(self.held @ w)
         return value, self.n_examples * self._sums(share) - self.held
@@ -84,10 +75,7 @@ def weigh(
     weight: NDArray[np.float64],
     threads: int = 1,
 ) -> NDArray[np.float64]:
-    """Return the total weight of the rows where both features of each pair hold.
-
-    bits : uint64, (n_features, n_words). one, other : int64, (n_pairs,). weight : (n_rows,).
-    """
+    """Return the total weight of the rows where both features of each pair hold."""
     out = np.empty(len(one))
 
     def fill(first: int, last: int) -> None:

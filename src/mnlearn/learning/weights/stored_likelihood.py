@@ -19,19 +19,9 @@ from mnlearn.runtime.threads import map_ranges
 class StoredLikelihood:
     """Which rows each feature touches, arranged by variable.
 
-    A column is a change of one logit (see `kernels.likelihood.touched_rows`) of a variable v in the
-    rows in which a feature's literals on other variables hold. Features that differ only in the
-    value they ask of one indicator share a column, whose coefficient is the difference of their
-    weights. A column that touches more than half of the rows lists the rows that it does not touch.
-    Rows that have the same value of v and are touched by the same columns of v are merged into one
-    row of v.
-
-    n_vars, n_features : number of variables and of features.
-    n_examples : weight of all rows.
-    positive, negative : int64, (n_columns,). Feature that asks the indicator for 1, and feature
-        that asks for 0; or -1.
-    design : the columns, as the kernels take them.
-    threads : number of threads of an evaluation.
+    A column is a change of one logit of a variable v in the rows in which a feature's literals on
+    other variables hold. Features that differ only in the value they ask of one indicator share a
+    column. Rows that have the same value of v and are touched by the same columns of v are merged.
     """
 
     n_vars: int
@@ -63,10 +53,7 @@ class StoredLikelihood:
         return (total + sign * np.bincount(self.negative + 1, columns, size))[1:]
 
     def value_and_gradient(self, w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """Return the negative log-pseudo-likelihood of all examples and its gradient.
-
-        w : float64, shape (n_features,). The value is in nats, summed over examples.
-        """
+        """Return the negative log-pseudo-likelihood of all examples and its gradient."""
         coefficient = self._coefficient(w)
         loss = np.empty(self.n_vars)
         gradient = np.empty(len(self.positive))
@@ -101,8 +88,8 @@ class StoredLikelihood:
 def arrange_stored(features: FeatureSet, data: Dataset, threads: int = 1) -> StoredLikelihood:
     """Arrange `features` (distinct, canonical, none empty) for evaluation on `data`.
 
-    It takes two bytes (four beyond 65,536 distinct rows) for each pair of a column and a row that
-    is listed, and twice this memory while rows are merged. A column lists at most half of the rows.
+    It takes two or four bytes for each pair of a column and a row that is listed; twice as much at
+    first.
     """
     partner = find_flipped_partners(features)
     wanted = (features.value == 1) | (partner < 0)
@@ -195,10 +182,7 @@ def _merge_rows(data: Dataset, lists: RowLists, indicator: NDArray, threads: int
 
 
 def find_flipped_partners(features: FeatureSet) -> NDArray[np.int64]:
-    """Return for each literal the feature that asks its variable for the other value, or -1.
-
-    All other literals of the two features are the same. int64, shape (n_literals,).
-    """
+    """Return for each literal the feature that asks its variable for the other value, or -1."""
     rng = np.random.default_rng(0)
     n_vars = int(features.var.max()) + 1 if len(features.var) else 0
     mark = rng.integers(0, 2**64, (n_vars, 2), np.uint64)

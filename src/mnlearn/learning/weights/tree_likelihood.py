@@ -33,14 +33,9 @@ _SAMPLE_ROWS = 1000
 class TreeLikelihood:
     """The pseudo-likelihood of features that are paths of trees, as a function of the weights.
 
-    place : int64, (n_features,). 2^bits times the node whose path a feature is, plus the state of
-        the tree's target.
-    curvature : float64, (n_features,). Diagonal of the Hessian at w = 0; an upper bound on it if
-        variables have many states.
-    parent, leaf : int64, (n_nodes,). Parent of each node, or -1; number of the leaf that a node is
-        in `forest`, or -1.
-    forest, walks : the trees and the rows, as the kernels take them.
-    threads : number of threads of an evaluation.
+    place : (n_features,), 2^bits times the node of the path, plus the state of the target.
+    curvature : of the Hessian at w = 0; an upper bound if variables have many states.
+    parent, leaf : (n_nodes,), parent of each node, and number of its leaf in `forest`; or -1.
     """
 
     place: NDArray[np.int64]
@@ -59,10 +54,7 @@ class TreeLikelihood:
         return len(self.place)
 
     def value_and_gradient(self, w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """Return the negative log-pseudo-likelihood of all examples and its gradient.
-
-        w : float64, shape (n_features,). The value is in nats, summed over examples.
-        """
+        """Return the negative log-pseudo-likelihood of all examples and its gradient."""
         n_leaves, n_codes = int(self.forest.first_leaf[-1]), 1 << self.forest.bits
         of_nodes, total = np.zeros((len(self.parent), n_codes)), np.empty((n_leaves, n_codes))
         of_nodes.ravel()[self.place] = w
@@ -94,11 +86,7 @@ class TreeLikelihood:
 
 
 def arrange_trees(features: TreeFeatures, data: Dataset, threads: int = 1) -> TreeLikelihood:
-    """Arrange the features of trees for evaluation on `data`.
-
-    It takes two bytes (four if a tree has more than 32,768 leaves of two states) for each change on
-    the path of a row in a tree, and at most `STORED_BYTES`.
-    """
+    """Arrange the features of trees, with at most `STORED_BYTES` of stored walks."""
     assert features.place is not None
     trees, schema = features.trees, data.schema
     node, state = np.divmod(features.place, trees.most_states)
@@ -120,10 +108,7 @@ def arrange_trees(features: TreeFeatures, data: Dataset, threads: int = 1) -> Tr
 
 
 def count_touches(features: TreeFeatures, data: Dataset) -> float:
-    """Estimate the number of (row, feature, literal) triples where the other literals hold.
-
-    The rows are an evenly spaced subset. All states of a target count once.
-    """
+    """Estimate the number of (row, feature, literal) triples where the other literals hold."""
     assert features.place is not None
     trees = features.trees
     counted = np.zeros(len(trees.split_var), bool)
@@ -151,12 +136,7 @@ def _find_inner(parent: NDArray, node: NDArray) -> NDArray[np.bool_]:
 def _build_forest(
     trees: Trees, parent: NDArray, inner: NDArray, start: NDArray[np.int64]
 ) -> tuple[NDArray, Forest, NDArray[np.int64]]:
-    """Return the number of the leaf that each node is (or -1), and the trees of the nodes `inner`.
-
-    Their other children become leaves. The third value is the number of changes above each node.
-
-    start : columns of the variables.
-    """
+    """Return each node's leaf (or -1), the trees of `inner`, and changes above each node."""
     kept = (parent < 0) | inner[parent]
     is_leaf = kept & ~inner
     leaf = np.where(is_leaf, np.cumsum(is_leaf) - 1, -1)
@@ -188,11 +168,10 @@ def _build_forest(
 def _changes(
     start: NDArray[np.int64], test: NDArray, var: NDArray, above: FeatureSet
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    """Return `change_start` and `change` of a `Forest`.
+    """Return `change_start` and `change` of a `Forest`; `above`: tests above each node.
 
     Where a row has the tested state, every other state leaves the node by its other side, but for
-    those that are tested above: they have left the path there. Where it has another state, the
-    tested one does. above : the tests above each inner node.
+    those that are tested above. Where it has another state, the tested one does.
     """
     width, every = np.diff(start)[var], np.arange(len(test))
     wide = np.flatnonzero(width > 1)
@@ -279,8 +258,7 @@ def _curvature(
     """Return the diagonal of the Hessian at w = 0 for the feature of each node and target state.
 
     It is a quarter of the weight of the rows where the feature or a near miss of it holds, once for
-    each literal that a change of state would change. That is an upper bound where a variable has
-    more than two states, of which several changes lead to the same side.
+    each literal that a change of state would change; an upper bound for more than two states.
     """
     n_leaves, n_codes = int(forest.first_leaf[-1]), 1 << forest.bits
     part_start = _cut_parts(walks, n_leaves)
