@@ -1,8 +1,4 @@
-"""Bayesian networks: the log-probabilities of rows of states, conditionals, and samples.
-
-Rows hold the number of the state of each variable. A conditional distribution is a table over the
-parents, or a tree of tests of the form X_j = a.
-"""
+"""Bayesian networks of rows of states: log-probabilities, conditionals, and samples."""
 
 from typing import NamedTuple
 
@@ -16,16 +12,12 @@ LEAF = -1
 
 
 class Families(NamedTuple):
-    """The conditional distributions of all variables.
+    """The conditional distribution of each variable: a table, or a tree of tests if it has no
+    cells.
 
-    arity : int64, (n_vars,).
-    tree_start : int64, (n_vars + 1,), and child : int32, (n_nodes, 2) : as in `Trees`.
-    test_var : int32, (n_nodes,), LEAF at a leaf, and test_state : uint8, (n_nodes,). The second
-        child is for rows that have the variable in this state.
-    leaf : float64, (n_nodes, width), the values of all states at each leaf.
-    parent_start : int64, (n_vars + 1,), and parent : int32, of tables.
-    cell_start : int64, (n_vars + 1,). A variable without cells has a tree.
-    cell : float64, the values of a table; the state of the variable itself changes fastest.
+    The second child of a node, (n_nodes, 2), is for rows that have `test_var`, LEAF at a leaf, in
+    `test_state`. `leaf`, (n_nodes, width), and `cell` hold the values, probabilities or logarithms;
+    in `cell` the state of the variable itself changes fastest.
     """
 
     arity: NDArray[np.int64]
@@ -64,10 +56,7 @@ def _value(f, v, place, state):
 
 @kernel
 def fill_log_probabilities(f, states, first, last, out):
-    """Write log P(x_v | parents) of the rows `first` to `last`; the values of f are logarithms.
-
-    f : Families. states : uint8, (n_rows, n_vars). out : float64, (n_rows, n_vars).
-    """
+    """Write log P(x_v | parents), (n_rows, n_vars), of rows `first` to `last`, from logarithms."""
     for i in range(first, last):
         for v in range(len(f.arity)):
             out[i, v] = _value(f, v, _place(f, v, states[i]), states[i, v])
@@ -77,10 +66,7 @@ def fill_log_probabilities(f, states, first, last, out):
 def fill_conditionals(f, start, member_start, member, states, first, last, out):
     """Write log P(x_v | all others) of the rows `first` to `last` for all states of all variables.
 
-    f : Families, with logarithms as values. start : int64, (n_vars + 1,), places of the states of
-    each variable in `out`. member_start : int64, (n_vars + 1,), and member : int64. The variables
-    whose distributions mention variable v : itself and its children.
-    states : uint8, (n_rows, n_vars). out : float64, (n_rows, n_states).
+    member[member_start[v]:member_start[v + 1]] are the variables whose distributions mention v.
     """
     for i in range(first, last):
         x = states[i].copy()
@@ -107,11 +93,7 @@ def fill_conditionals(f, start, member_start, member, states, first, last, out):
 
 @kernel
 def draw_ancestral(f, order, seed, first, last, out):
-    """Draw the examples `first` to `last`; example i depends on the seed and on i.
-
-    f : Families, with probabilities as values. order : int64, (n_vars,), parents before children.
-    seed : uint64. out : uint8, (n_rows, n_vars), states.
-    """
+    """Draw the rows `first` to `last` of states; row i depends on the seed and on i alone."""
     for i in range(first, last):
         stream = mix(mix(advance(seed)) + advance(np.uint64(i)))
         x = out[i]

@@ -14,12 +14,7 @@ _COLUMNS = 32
 
 @kernel
 def add_pair_counts(columns, factor, out):
-    """Add `factor` times the number of rows in which both variables of a pair are 1.
-
-    columns : uint64, (n_vars, n_words). Bit i % 64 of word i // 64 is row i; bits behind the last
-        row are 0.
-    factor : int. out : int32, (n_vars, n_vars), symmetric.
-    """
+    """Add to `out` `factor` times the number of rows in which both columns of packed bits are 1."""
     n_vars, n_words = columns.shape
     for u_begin in range(0, n_vars, _COLUMNS):
         u_end = min(u_begin + _COLUMNS, n_vars)
@@ -51,10 +46,8 @@ _BLOCK = 32
 def fill_log_probabilities(rows, parent, terms, first, last, out):
     """Fill log P(row i | tree k) into out[i, k] for the rows from `first` to `last`.
 
-    rows : uint8 of shape (n_rows, n_vars). parent : int64 of shape (n_vars, n_trees), a variable
-    without parent is its own. terms : float64: the log-probability of all variables at 0,
-    (n_trees,); what a variable at 1 adds to it, (n_vars, n_trees); and what it adds if its parent
-    is at 1 too, of the same shape.
+    A variable without parent, (n_vars, n_trees), is its own. terms : the log-probability of all
+    variables at 0, what a variable at 1 adds, and what it adds if its parent is at 1 too.
     """
     at_zero, of_one, of_both = terms
     for i in range(first, last):
@@ -69,10 +62,8 @@ def fill_log_probabilities(rows, parent, terms, first, last, out):
 
 @kernel
 def fill_log_probabilities_of_states(values, parent, table, first, last, out):
-    """Fill log P(row i | tree k) into out[i, k] for the rows from `first` to `last`.
-
-    values : uint8 of shape (n_rows, n_vars), the states. parent : int64 of shape (n_trees, n_vars),
-    -1 for none. table : float64 of shape (n_trees, n_vars, most, most), see `models.tree_circuit`.
+    """Do as `fill_log_probabilities` from tables, (n_trees, n_vars, most, most); parent -1 for
+    none.
     """
     for i in range(first, last):
         row = values[i]
@@ -86,11 +77,7 @@ def fill_log_probabilities_of_states(values, parent, table, first, last, out):
 
 @kernel
 def add_weights_of_ones(rows, weight, out):
-    """Add the weights of each row to out[v] for all variables v that are 1 in it.
-
-    rows : uint8 of shape (n_rows, n_vars). weight : float64 of shape (n_rows, n_trees).
-    out : float64 of shape (n_vars, n_trees).
-    """
+    """Add the weights of each row, (n_rows, n_trees), to out[v] for all variables v that are 1."""
     for i in range(rows.shape[0]):
         own = weight[i]
         for v in range(rows.shape[1]):
@@ -102,11 +89,7 @@ def add_weights_of_ones(rows, weight, out):
 
 @kernel
 def add_pair_weights(var, start, chosen, weight, out):
-    """Add the weight of each chosen row to out[u, v] for all its ones u <= v.
-
-    var : the ones of all rows, row by row and ascending; those of row i are from start[i] to
-    start[i + 1]. chosen : rows. weight : float64, of each chosen row.
-    """
+    """Add the weight of each chosen row to out[u, v] for all its ones u <= v, var[start[i]:]."""
     for n in range(len(chosen)):
         last = start[chosen[n] + 1]
         for a in range(start[chosen[n]], last):
@@ -116,12 +99,8 @@ def add_pair_weights(var, start, chosen, weight, out):
 
 @fused_kernel
 def fill_pair_information(both, one, n_examples, out):
-    """Fill in the mutual information of each pair of variables, in nats; the diagonal with 0.
-
-    It is rounded: pairs that differ by rounding errors only are equal, on every machine.
-
-    both : float64 of shape (n_vars, n_vars), examples in which u <= v are both 1. one : float64 of
-    shape (n_vars,), examples in which a variable is 1. out : the shape of `both`, symmetric.
+    """Fill in the mutual information of pairs in nats, rounded, from numbers of examples that are
+    1.
     """
     n_vars = len(one)
     p = one / n_examples

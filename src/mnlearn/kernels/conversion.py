@@ -1,7 +1,7 @@
 """Conversion of the CPD features of a dependency network to subfeatures (Lowd 2012).
 
-Tests of a feature are put in an order of the variables. For each part of them that is kept there is
-the chance that the removed ones hold. The subfeatures are merged and counted.
+Tests of a feature are put in an order of the variables. For each part that is kept there is the
+chance that the removed tests hold; then the subfeatures are merged and counted.
 """
 
 import numpy as np
@@ -14,17 +14,11 @@ FORWARD, BACKWARD, SUBSET = 0, 1, 2
 
 @kernel
 def sort_tests(start, var, target, place, n_vars, order, distance, target_at):
-    """Arrange the tests of every CPD feature by how far they come after its target.
+    """Arrange the tests of every CPD feature by their distance from its target in a cyclic order.
 
-    The distance from the target to another variable is the number of steps from the one to the
-    other in a cyclic order of the variables. A test that an order puts before the target is
-    removed. For every rotation of the order, the tests that are kept are then a first or last
-    part of this arrangement.
-
-    start, var : the features. target : int32, (n_features,). place : int64, (n_vars,), position
-    of each variable in the order.
-    Written: order int64 and distance int64, (n_literals,), the literals of feature f but its
-    target's in order[start[f]:start[f + 1] - 1]; target_at int64, (n_features,).
+    For every rotation of the order, the tests that are kept, those after the target, are then a
+    first or last part. order[start[f]:start[f + 1] - 1] are the literals of feature f but its
+    target's.
     """
     for f in range(len(start) - 1):
         n = 0
@@ -47,10 +41,8 @@ def sort_tests(start, var, target, place, n_vars, order, distance, target_at):
 def product_shares(start, order, target_at, probability, removed, with_target):
     """Fill in the probability that removed tests hold if the base is a product of marginals.
 
-    probability : float64, (n_literals,), of each literal under the base distribution.
-    Written, float64, (2, n_literals): for direction FORWARD and feature f, removed[0,
-    start[f] + j] is the probability that all tests but the first j hold; for BACKWARD,
-    removed[1, start[f] + j] that the first j hold. with_target : that the target's does, too.
+    removed[0, start[f] + j] is that of all tests of feature f but the first j, removed[1, start[f]
+    + j] that of the first j. with_target : that the target's literal holds, too.
     """
     for f in range(len(start) - 1):
         begin, n = start[f], start[f + 1] - start[f] - 1
@@ -92,12 +84,7 @@ def _intersect(words, column, value, ends):
 
 @kernel
 def data_shares(start, var, value, order, target_at, columns, ends, weight, removed, with_target):
-    """Fill in the share of the examples in which removed tests hold: the base is every example.
-
-    columns : uint64, (n_vars, n_words), packed columns; ends : uint64, bits in use of the last
-    word. weight : float64, (n_rows,), of sum 1.
-    Written: as in `product_shares`.
-    """
+    """Fill in what `product_shares` does if the base is every example; the weights sum to 1."""
     every = np.full(columns.shape[1], ~np.uint64(0))
     every[len(every) - 1] = ends
     holding, whole = np.empty_like(every), weight.sum()
@@ -125,10 +112,8 @@ def data_shares(start, var, value, order, target_at, columns, ends, weight, remo
 def product_subset_shares(start, order, target_at, probability, subset_start, removed, with_target):
     """Fill in the probability that the tests outside a subset hold, for a product of marginals.
 
-    subset_start : int64, (n_features + 1,). The subsets of the n tests of feature f are
-    subset_start[f]:subset_start[f + 1] in the order of their bits; or none.
-    Written, float64: removed, that all tests outside the subset hold; with_target : that the
-    target's does, too.
+    The subsets of the n tests of feature f are subset_start[f]:subset_start[f + 1] in the order of
+    their bits; or none. with_target : that the target's literal holds, too.
     """
     for f in range(len(start) - 1):
         first, end = subset_start[f], subset_start[f + 1]
@@ -145,11 +130,7 @@ def product_subset_shares(start, order, target_at, probability, subset_start, re
 def data_subset_shares(
     start, var, value, order, target_at, rows, weight, subset_start, removed, with_target
 ):
-    """Fill in the share of the examples in which the tests outside a subset hold.
-
-    rows : uint8, (n_rows, n_vars). weight : float64, (n_rows,), of sum 1.
-    Others, and written: as in `product_subset_shares`.
-    """
+    """Fill in what `product_subset_shares` does if the base is every example, of weight 1."""
     for f in range(len(start) - 1):
         first, end = subset_start[f], subset_start[f + 1]
         if first == end:
@@ -227,28 +208,17 @@ def merge_subfeatures(
     start, order, distance, target_at, mark, weight, shares, subsets, n_vars, boundary, rotations,
     forward_share, backward_share,
 ):  # fmt: skip
-    """Return the distinct subfeatures of all CPD features and their weights.
+    """Return the weights of the distinct subfeatures of all CPD features, and where they come from.
 
     A CPD feature of weight w adds, for every order of the variables, a feature of its target's
-    literal and of the tests that come after it, and takes away the same without the target's
-    (Lowd 2012, Section 4). The removed tests multiply w by the probability that they hold under
-    the base distribution. Equal features, known by the sums of the random `mark`s of their
-    literals, are merged as they appear, so that time and memory are linear in the number of
-    tests and of distinct subfeatures.
+    literal and of the tests after it, and takes away the same without the target's (Lowd 2012,
+    Section 4). The removed tests multiply w by their probability under the base, `shares` or, over
+    all orders, `subsets`. Equal features are known by the sums of the random `mark`s of their
+    literals.
 
-    mark : uint64, (n_literals,), equal for equal literals.
-    shares : (removed, with_target) as from `conversion.product_shares`.
-    subsets : (subset_start, removed, with_target) as from `conversion.product_subset_shares`;
-        features with subsets are averaged over all orders.
-    boundary : int64, (n_features,), number of steps from the target to the end of the order.
-    rotations : whether all n_vars rotations of the order are averaged: then the first j tests
-        are kept by as many rotations as there are variables between test j and test j + 1.
-    forward_share, backward_share : weights of the order and of its reverse.
-    Returned: total float64, (n_found,); source int64, (n_found, 4), feature, number of tests
-    kept, which (FORWARD the first, BACKWARD the last, SUBSET + the bits of those kept) and
-    whether the target's literal is kept of one of the equal subfeatures, which
-    `write_subfeatures` makes into literals. Those without literals are constants and are left
-    out.
+    boundary : number of steps from the target to the end of the order. rotations : whether all
+    rotations are averaged. A source is a feature, the number of tests kept, which of them (FORWARD
+    the first, BACKWARD the last, SUBSET + their bits) and whether the target's literal is kept.
     """
     removed, with_target = shares
     subset_start = subsets[0]
@@ -335,10 +305,7 @@ def _insert(literal, var, value, out_var, out_value, begin, end):
 
 @kernel
 def write_subfeatures(start, var, value, order, target_at, source, out_start, out_var, out_value):
-    """Write the literals of subfeatures, ascending by variable.
-
-    source : as from `merge_subfeatures`. out_start : int64, (n_found + 1,), given.
-    """
+    """Write the literals of subfeatures, given their sources and places, ascending by variable."""
     for i in range(len(source)):
         f, n_kept, which, has_target = source[i]
         n = start[f + 1] - start[f] - 1

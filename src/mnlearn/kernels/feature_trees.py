@@ -10,12 +10,7 @@ _NO_BRANCH = -1
 
 @kernel
 def log_likelihoods(values, literals, edges, fixed, log_prob, stack, out):
-    """Fill in the log-probability of each row; see `models.feature_tree` for the arrays.
-
-    values : uint8, (n_rows, n_variables). literals : (literal_start, literal_var, literal_value).
-    edges : (branch_start, child_start, child). fixed : (fixed_start, fixed_var, fixed_value).
-    stack : int32, room for all F-nodes on the way of a row. out : float64, (n_rows,).
-    """
+    """Fill in the log-probability of each row; see `models.feature_tree` for the arrays."""
     for i in range(len(values)):
         out[i] = _walk(values[i], literals, edges, fixed, log_prob, stack)
 

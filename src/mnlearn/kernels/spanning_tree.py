@@ -7,12 +7,8 @@ from mnlearn.kernels.jit import kernel
 
 @kernel
 def fill_spanning_tree(weight, parent, joined):
-    """Fill in the tree of greatest weight that is rooted at node 0 (Prim).
-
-    weight : float64 of shape (n, n), symmetric; its diagonal is not read. n is at least 1.
-    parent : int64 of shape (n,), overwritten; -1 for the root. Of equal edges the one to the first
-        node is taken, from the node that joined first.
-    joined : int64 of shape (n,), overwritten by the nodes in the order in which they joined.
+    """Fill in the tree of greatest weight with root 0, of parent -1 (Prim), and the order of
+    joining.
     """
     n = len(parent)
     parent[:] = 0

@@ -16,10 +16,8 @@ from mnlearn.kernels.jit import kernel
 class Smoothing(NamedTuple):
     """How the counts at a leaf become probabilities.
 
-    pseudocount : float64, added to the count of each state of the target.
-    all_pseudocounts : float64, added to the count of all states.
-    state_log, total_log : float64, the logarithms of 0, 1, 2, … plus the first, and plus the
-        second, if all weights are whole numbers; else of length 0.
+    The pseudocounts are added to the count of each state, and to that of all. The logarithms of 0,
+    1, 2, … plus these are tables if all weights are whole numbers, else of length 0.
     """
 
     pseudocount: float
@@ -60,9 +58,7 @@ def _score(count, smoothing):
 def largest_gain(count, smoothing):
     """Return an upper bound on the gain of any split: each state of the target in a pure leaf.
 
-    Let g(c) be the score of a pure leaf of c examples. A leaf's score is at most the sum of g(c)
-    over the states, and g is convex with g(0) = 0, so two pure leaves of one state never beat a
-    single one.
+    The score of a pure leaf of c examples is convex in c and 0 at 0, so two of them never beat one.
     """
     if len(count) == 2:
         c0, c1 = count[0], count[1]
@@ -105,10 +101,6 @@ def best_split(ones, active, gain, count, smoothing):
     """Return the active column of the largest gain (the first of equals), and its gain.
 
     The gain is less what rounding may have added; -1 and -inf if no column is active.
-
-    ones : float64, (k, n_columns), weight of the ones of each column, by state of the target.
-    active : int32, (n_active,). gain : float64, at least as long, written.
-    count : float64, (k,), weight of the examples of the node, by state.
     """
     if len(active) == 0:
         return -1, -np.inf

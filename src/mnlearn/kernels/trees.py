@@ -1,7 +1,7 @@
 """Probability trees: kernels that grow one tree, and score examples with many.
 
-A split counts the ones of the smaller child from its rows and subtracts them from the parent's, so
-that it costs the ones of the smaller side (Lowd & Davis 2010, Section III).
+A split counts the ones of the smaller child and subtracts them from the parent's (Lowd & Davis
+2010, Section III).
 """
 
 from typing import NamedTuple
@@ -17,11 +17,8 @@ LEAF = -1
 
 
 class TreeData(NamedTuple):
-    """The data that trees are grown on.
-
-    columns : uint8, (n_columns, n_rows).
-    indptr : int64, (n_rows + 1,), and indices : int32: the rows as ascending lists of their ones.
-    weight : float64, (n_rows,), weight of each row.
+    """The data that trees are grown on: columns, (n_columns, n_rows), and rows as lists of their
+    ones.
     """
 
     columns: NDArray[np.uint8]
@@ -31,12 +28,9 @@ class TreeData(NamedTuple):
 
 
 class Target(NamedTuple):
-    """The variable of a tree, of k states.
+    """The variable of a tree: its own columns, its state in each row, and weights by state.
 
-    first, end : int. Its own columns, which the tree does not test.
-    state : uint8, (n_rows,), its state in each row.
-    ones : float64, (k, n_columns), weight of the ones of each column, by state.
-    total : float64, (k,), weight of the rows in each state.
+    ones : (n_states, n_columns), weight of the ones of each column. total : weight of the rows.
     """
 
     first: int
@@ -47,12 +41,7 @@ class Target(NamedTuple):
 
 
 class SplitRule(NamedTuple):
-    """When a node is split.
-
-    min_gain : float64, nats. A split must gain more than this in log-likelihood.
-    min_examples : float64, least weight of the rows on each side.
-    smoothing : Smoothing.
-    """
+    """A split gains more than `min_gain` nats and leaves the weight `min_examples` on each side."""
 
     min_gain: float
     min_examples: float
@@ -62,13 +51,9 @@ class SplitRule(NamedTuple):
 class TreeRoom(NamedTuple):
     """Scratch of `grow_tree`; n_levels must exceed 2 + log2(n_rows).
 
-    counts : float64, (n_levels, k, n_columns). Weight of the ones of each column, by state of the
-        target.
-    active : int32, (n_levels, n_columns). The columns that a node can still be split on.
-    gain : float64, (n_columns,). What a node gains by a split on each of its active columns.
-    order, spare : int32, (n_rows,). Rows, those of one node together.
-    stack : int64, (n_levels, 4). Nodes still to be split: node, first and last place in `order`,
-        and number of active columns. A node's place is the level of its counts.
+    counts : (n_levels, n_states, n_columns), weight of the ones. active : the columns that a node
+    can still be split on. stack : (n_levels, 4), nodes still to be split: node, first and last
+    place in `order`, number of active columns. A node's place is the level of its counts.
     """
 
     counts: NDArray[np.float64]
@@ -82,10 +67,7 @@ class TreeRoom(NamedTuple):
 class TreeNodes(NamedTuple):
     """The nodes of a tree, the root first, with room for 2 n_rows of them.
 
-    split_var : int32, column that is tested, LEAF for a leaf. child : int32, (·, 2).
-    gain : float64, of the best split, also of a leaf, less what rounding may have added; -inf if no
-        split was evaluated.
-    state_weight : float64, (·, k), weight of the rows in each state of the target.
+    The gain is that of the best split, also of a leaf; -inf if no split was evaluated.
     """
 
     split_var: NDArray[np.int32]
@@ -96,11 +78,7 @@ class TreeNodes(NamedTuple):
 
 @kernel
 def cooccurrence(indptr, indices, weight, out):
-    """Add the weight of the rows in which two columns are both 1 to `out`.
-
-    indptr, indices, weight : as in `TreeData`.
-    out : float64, (n_columns, n_columns), zero on entry; symmetric on return.
-    """
+    """Add the weight of the rows in which two columns are both 1 to `out`, zero on entry."""
     for i in range(len(indptr) - 1):
         w = weight[i]
         for a in range(indptr[i], indptr[i + 1]):
@@ -149,10 +127,7 @@ def _partition(order, begin, end, column, spare):
 
 @kernel
 def grow_tree(target, data, rule, room, nodes):
-    """Grow the probability tree of a variable depth first and return its number of nodes.
-
-    target : Target. data : TreeData. rule : SplitRule. room : TreeRoom. nodes : TreeNodes, written.
-    """
+    """Grow the probability tree of a variable depth first and return its number of nodes."""
     min_gain, least, smoothing = rule
     counts, active, gain_of, order, spare, stack = room
     gain, count = nodes.gain, nodes.state_weight
@@ -216,10 +191,7 @@ def _push(stack, level, part, n_active):
 
 @kernel
 def _add_children(node, u, first, inside, nodes):
-    """Write the split of a node on `u` and its two children, leaves so far, from `first` on.
-
-    inside : float64, (k,), weight of the rows in which `u` is 1.
-    """
+    """Write the split of a node on `u` and its two children, leaves so far, from `first` on."""
     split_var, child, gain, count = nodes
     split_var[node] = u
     child[node, 0], child[node, 1] = first, first + 1
@@ -232,10 +204,7 @@ def _add_children(node, u, first, inside, nodes):
 
 @kernel
 def _count_ones(state, data, order, part, active, n_active, out):
-    """Count the ones of the active columns in some rows, by state of the target.
-
-    The counts of other columns are left with arbitrary values.
-    """
+    """Count the ones of the active columns, and of others arbitrarily, by state of the target."""
     indptr, indices = data.indptr, data.indices
     for x in range(len(out)):
         for k in range(n_active):
@@ -270,11 +239,7 @@ def _hand_down(counts, active, level, n_active, large_grows):
 
 @kernel
 def tree_log_odds(rows, start, split_var, child, leaf_log_odds, out):
-    """Write the log-odds of every variable under its tree to `out`.
-
-    rows : uint8, (n_rows, n_vars). start, split_var, child : as in `Trees`.
-    leaf_log_odds : float64, (n_nodes,). out : float64, (n_rows, n_vars).
-    """
+    """Write the log-odds of every variable under its tree to `out`, (n_rows, n_vars)."""
     for i in range(len(rows)):
         row = rows[i]
         for v in range(len(start) - 1):
@@ -286,11 +251,10 @@ def tree_log_odds(rows, start, split_var, child, leaf_log_odds, out):
 
 @kernel
 def tree_scores(rows, start, split_var, child, log_prob, columns, out):
-    """Write what the tree of each variable says of its columns to `out`.
+    """Write what the tree of each variable says of its columns to `out`, (n_rows, n_columns).
 
-    rows, start, split_var, child : as in `tree_log_odds`. log_prob : float64, (n_nodes, n_states),
-    finite. columns : int64, (n_vars + 1,). Variable v has the columns columns[v]:columns[v + 1].
-    out : float64, (n_rows, n_columns), the log-odds of a single column, else log-probabilities.
+    Variable v has the columns columns[v]:columns[v + 1]: a single one gets its log-odds, else each
+    its log-probability.
     """
     for i in range(len(rows)):
         row = rows[i]

@@ -1,7 +1,7 @@
 """Vectors of 512 bits in kernels that round alike on any processor.
 
 The compiler fixes the order of additions in a kernel without `fastmath`, whatever the width of its
-vectors. Such a kernel may use wider ones than the processor that all kernels are compiled for.
+vectors.
 """
 
 from typing import Any

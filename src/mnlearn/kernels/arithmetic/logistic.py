@@ -1,8 +1,7 @@
 """Exponential and logarithm without branches, so that loops over them use vector instructions.
 
-The calls of the C library would be made one number at a time and take most of an evaluation of
-the pseudo-likelihood. Both functions are accurate to a few units in the last place. Products may
-be fused with sums, which needs no assumption about infinities.
+Both are accurate to a few units in the last place. Products may be fused with sums, which needs no
+assumption about infinities.
 """
 
 from mnlearn.kernels.arithmetic.bits import bits_float, float_bits

@@ -1,7 +1,7 @@
 """A counter-based random stream small enough to be inlined (SplitMix64, Steele et al. 2014).
 
-NumPy's generator works in kernels too, but a call costs more than a whole Gibbs update. One
-stream per chain, seeded from what the chain is for, makes results independent of threads.
+A call of NumPy's generator costs more than a whole Gibbs update. One stream per chain, seeded from
+what the chain is for, makes results independent of threads.
 """
 
 import numpy as np
@@ -37,11 +37,7 @@ def uniform(state):
 
 @fused_kernel
 def fill_logistic(state, out):
-    """Fill `out` with draws of the standard logistic distribution; return the next state.
-
-    x < log-odds happens with the probability that belongs to the log-odds, so a value can be
-    drawn by a comparison, without waiting for that probability.
-    """
+    """Fill `out` with draws of the standard logistic distribution; return the next state."""
     for i in range(len(out)):
         z = mix(state + np.uint64(i + 1) * _GAMMA) >> np.uint64(11)
         u = (np.float64(z) + 0.5) * _TO_UNIT

@@ -1,8 +1,7 @@
 """Sums over listed places of an array, and sums and additions under a mask of bits.
 
-A mask is the AND of runs of words, and is summed 64 numbers at a time, with vector instructions.
-Numba would test bit by bit. With AVX-512 a mask is what a vector instruction takes; elsewhere the
-compiler finds another way to the same sums.
+A mask is the AND of runs of words, and is summed 64 numbers at a time, with vector instructions;
+Numba would test bit by bit.
 """
 
 from llvmlite import ir
@@ -61,10 +60,9 @@ def _each_word(context, builder, signature, args, work):
 
 @intrinsic
 def add_where(typingctx, x, words, places, n_words, amount):
-    """Add `amount` to the numbers of `x` whose bit is set in all of some runs of words.
+    """Add `amount` to the float32 numbers `x` whose bit is set in all of some runs of words.
 
-    x : float32, contiguous, 64 for each word. words : uint64, contiguous; a run of `n_words`
-    begins at each of `places`, a tuple of int64.
+    A run of `n_words` words begins at each of `places`, a tuple; 64 numbers belong to each word.
     """
 
     def codegen(context, builder, signature, args):
@@ -86,11 +84,7 @@ def add_where(typingctx, x, words, places, n_words, amount):
 
 @intrinsic
 def sum_where(typingctx, x, words, places, n_words):
-    """Return the sum of the numbers of `x` whose bit is set in all of some runs of words.
-
-    Arguments as in `add_where`. The order of the additions is fixed: 64 sums side by side, then
-    their sum by halves.
-    """
+    """Return the sum of the numbers of `x` whose bit is set in all runs, in a fixed order."""
 
     def codegen(context, builder, signature, args):
         allow_wide_vectors(builder)

@@ -1,11 +1,8 @@
 """The choice between sums that are equal within rounding: the first of them, not the last bit.
 
-Sums that are equal in mathematics may differ in their last bits, because their terms were added in
-another order or by another processor. Two log-likelihoods or two amounts of information are equal
-within rounding if they differ by at most `EQUAL` nats for each example. Of candidates that are
-equal to the best, the first is chosen. Where candidates are compared again and again in a heap or
-in a tree, their sums are rounded to multiples of this tolerance instead: "differ by at most" is not
-transitive, and such a comparison would depend on its order (decision 0023).
+Sums that differ by at most `EQUAL` nats for each example are equal. Where candidates are compared
+again and again in a heap or a tree, their sums are rounded to multiples of it instead, since
+"differ by at most" is not transitive (decision 0023).
 """
 
 import numpy as np
@@ -21,10 +18,7 @@ EQUAL_AT_WEIGHTS = 1e-7
 
 @kernel
 def first_greatest(values, tolerance):
-    """Return the first place of a value that is within the tolerance of the greatest.
-
-    values : float64, (n,), n at least 1. tolerance : float64, in the units of the values.
-    """
+    """Return the first place of a value that is within the tolerance of the greatest."""
     greatest = values[0]
     for k in range(1, len(values)):
         greatest = max(greatest, values[k])

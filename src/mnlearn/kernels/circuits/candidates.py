@@ -1,13 +1,10 @@
-"""Candidate splits: what each gains by the counts in the data, and a queue of them.
+"""Candidate splits: what each gains by the counts in the data, and a queue of groups of them.
 
-A candidate extends a feature by a literal of another variable. A group has one candidate for each
-column; a variable of several states has one for each state, against the others. Scores are rounded,
-so that rounding errors do not choose between equal ones; see `arithmetic.ties`. `key` is minus the
-best known score of each group, or infinity for a group that is not in the queue: float64 (2,
-n_groups), row `FRESH` for groups whose gains are up to date, row `STALE` for the others. `winner`
-has a tournament of each row, int64 (2, 2 * n_groups): entry 1 is the group of the least key, the
-lowest of equal ones, entry i the better of the entries 2 * i and 2 * i + 1, and entry n_groups + g
-is group g. n_groups is a power of two, at least 2, for which there is room.
+A candidate extends a feature by a literal of another variable; a group has one for each column.
+`key`, (2, n_groups), is minus the best known score of each group, rounded, or infinity: row `FRESH`
+for groups whose gains are up to date, `STALE` for the others. `winner`, (2, 2 n_groups), is a
+tournament of each row: group g is entry n_groups + g, entry i the better of the entries 2 i and 2 i
++ 1. n_groups is a power of two, at least 2.
 """
 
 import numpy as np
@@ -18,11 +15,7 @@ from mnlearn.kernels.jit import kernel
 
 @kernel
 def log_likelihood_of_leaves(count, pseudocount, out):
-    """Find the log-likelihood of the target in each leaf, in nats, under smoothed probabilities.
-
-    count : float64, (n_states, n_leaves), the examples of each leaf with each state of the target.
-    pseudocount : float64, added to the count of each state. out : float64, (n_leaves,).
-    """
+    """Find the log-likelihood of the target in each leaf, in nats, from counts by state."""
     n_states = len(count)
     for leaf in range(len(out)):
         total = 0.0
@@ -48,11 +41,8 @@ _NO_PROBABILITY = 1e-12
 
 @kernel
 def count_ones(satisfied, ones_start, ones_var, weight, count):
-    """Add up the weight of the ones of each column in some rows; return the rows' weight.
-
-    satisfied : uint64, (n_words,). Bit i % 64 of word i // 64 tells whether row i counts.
-    ones_start, ones_var : int64, (n_rows + 1,) and int32: the columns that are 1 in each row.
-    weight : float64, (n_rows,). count : float64, (n_columns,), overwritten.
+    """Add up the weight of the ones of each column in the rows of a bit set; return that of the
+    rows.
     """
     count[:] = 0.0
     total = 0.0
@@ -96,16 +86,14 @@ def _best_weight(a, q, rest, n, l1, precision, w):
 
 @kernel
 def extension_gain(n, l1, precision, count, count_of, prob, prob_of):
-    """Return the gain in the penalised log-likelihood of f & X_v and f & not X_v, and its weights.
+    """Return the gain in the penalised log-likelihood of f & X_v and f & not X_v, and their
+    weights.
 
-    The two are exclusive, so with all other weights fixed the gain is, at the best weights
-    w0 and w1, c0 w0 + c1 w1 - n log(1 + q0 (e^w0 - 1) + q1 (e^w1 - 1)) less the penalties
-    (Lowd & Rooshenas 2013, Section 3), which is concave in both.
-
-    n : number of examples. l1 : penalty. precision : 1 / sd^2.
-    count, count_of : examples with f and X_v = 1; number with f.
-    prob, prob_of : the same as probabilities under the model.
-    Returns the gain, w0 and w1; all 0 where f with one value of X_v has no probability.
+    The two are exclusive, so with all other weights fixed the gain is, at the best weights w0 and
+    w1, c0 w0 + c1 w1 - n log(1 + q0 (e^w0 - 1) + q1 (e^w1 - 1)) less the penalties (Lowd &
+    Rooshenas 2013, Section 3), which is concave in both. It is 0 where f with one value of X_v has
+    no probability. count, count_of : examples with f and X_v = 1, and with f; prob, prob_of : under
+    the model.
     """
     q1 = prob
     q0 = prob_of - q1
@@ -136,13 +124,11 @@ def extension_gain(n, l1, precision, count, count_of, prob, prob_of):
 
 @kernel
 def extension_bounds(n, l1, precision, count, count_of, prob, prob_of, bound):
-    """Find upper bounds of the gains of f & X_v and f & not X_v; see `extension_gain`.
+    """Find upper bounds of the gains of `extension_gain` for all columns.
 
     By duality, the L1 penalty lets c0 and c1 each move by at most l1 before the likelihood is
-    maximised. Every such move bounds the gain. This kernel moves both counts towards the counts
-    that the model expects. It leaves out the Gaussian prior.
-
-    count, prob, bound : float64, (n_columns,), the last overwritten.
+    maximised. Every such move bounds the gain; here both move towards what the model expects,
+    without the prior.
     """
     for v in range(len(bound)):
         bound[v] = extension_bound(n, l1, precision, count[v], count_of, prob[v], prob_of)
@@ -241,10 +227,7 @@ def first(key, winner):
 
 @kernel
 def best_of(gain, edges, prices):
-    """Return the best score of one group, rounded, and the first column that has it.
-
-    prices : of an edge and of a split, and the tolerance, in nats; see `arithmetic.ties`.
-    """
+    """Return the best score of one group at the prices, rounded, and its first column."""
     price, split_cost, tolerance = prices
     parts = 1.0 / tolerance
     best = -np.inf
@@ -268,10 +251,7 @@ def push(queue, row, groups, gain, edges, prices):
 
 @kernel
 def take_stale(key, winner, groups):
-    """Take the first stale groups out of the queue, as many as `groups` has room for.
-
-    Returns their number.
-    """
+    """Take the first stale groups, as many as `groups` has room for; return their number."""
     for k in range(len(groups)):
         group = winner[STALE, 1]
         if key[STALE, group] == np.inf:
@@ -283,10 +263,7 @@ def take_stale(key, winner, groups):
 
 @kernel
 def renew_bounds(groups, slots, gain, terms):
-    """Replace the gains of candidates by bounds of them, but for those that were dropped.
-
-    slots : int64, the row of each group in the probabilities. terms : as for `settle`.
-    """
+    """Replace the gains of candidates by bounds of them, but for those that were dropped."""
     n, l1, precision, count, count_of, prob, prob_of, _ = terms
     for k in range(len(groups)):
         g = groups[k]
@@ -300,17 +277,14 @@ def renew_bounds(groups, slots, gain, terms):
 
 @kernel
 def settle(queue, known, prices, terms, sizes, out, next_key):
-    """Find the best candidate, or what has to be known before the search can go on.
+    """Find the best candidate, or what has to be known before that; return a code.
 
-    queue : key, winner. known : what is known of the groups: gain, float64, and edges, int64, both
-    (n_groups, n_columns); state, uint8 of the same shape; counted, int64 (n_groups,), the edges of
-    the circuit when the edges of a group were last found. prices : as for `best_of`.
-    terms : what `extension_gain` needs: n, l1, precision; counts (n_groups, n_columns) and
-    (n_groups,); probabilities (n_slots, n_columns) and (n_slots,), and the slot of each group. If
-    there are no slots the gains are exact. sizes : the edges of the circuit, those of a split at
-    most, and the growth of the circuit after which the edges of a group are found again.
-    out, next_key : int64 (2,) and float64 (1,), overwritten: a group and a column, and the least
-    key of the other groups. Returns one of the codes above.
+    known : gain, edges and state, (n_groups, n_columns), and the edges of the circuit when those of
+    each group were last counted. terms : what `extension_gain` needs, of groups and slots of
+    probabilities, and the slot of each group; without slots the gains are exact. sizes : the edges
+    of the circuit, those of a split at most, and the growth after which edges are counted again.
+
+    out, next_key : overwritten by a group and a column, and by the least key of the other groups.
     """
     key, winner = queue
     gain, edges, _, counted = known

@@ -1,16 +1,11 @@
 """Evaluation and differentiation of arithmetic circuits, and single states of them.
 
-Nodes 0 to 2 * n_columns - 1 are the literals, column c = x at 2 * c + x; then come the parameters;
-then sums and products. The last node is the root; children come before parents. `start` and `child`
-are the children of the sums and products only, `is_sum` tells them apart.
+Nodes 0 to 2 n_columns - 1 are the literals, column c = x at 2 c + x; then the parameters; then sums
+and products, children before parents, the root last. `start` and `child` are of the latter only.
 
 The flow of a node is its share in the value of the root: the derivative of the root by the node,
-times the node's value, divided by the root's. The flow of a literal is its marginal probability
-given the evidence; the flow of a parameter is the expectation of its feature (Darwiche 2003,
-Section 4).
-
-There are two forms: in log space for many rows at once, one in each lane of the vector unit; and
-plain, which is several times quicker where no value overflows.
+times the node's value, divided by the root's (Darwiche 2003, Section 4). Values are in log space, a
+row in each lane of the vector unit, or plain, which is several times quicker where none overflows.
 """
 
 import numpy as np
@@ -32,18 +27,14 @@ _LINE = 8
 
 @kernel
 def _ask_for(node, lanes):
-    """Ask for the numbers of a node ahead of their use; lanes : float64, (n_nodes * LANES,)."""
+    """Ask for the numbers of a node ahead of their use."""
     for line in range(LANES * node, LANES * node + LANES, _LINE):
         prefetch(lanes, line)
 
 
 @fused_kernel
 def log_values(is_sum, start, child, n_leaves, values, largest, total):
-    """Fill in the log-values of sums and products.
-
-    is_sum : uint8, (n_inner,). start : int64, (n_inner + 1,). child : int32. values : float64,
-    (n_nodes, LANES), of leaves given. largest, total : float64, (LANES,), scratch.
-    """
+    """Fill in the log-values, (n_nodes, LANES), of sums and products."""
     for i in range(len(is_sum)):
         out = values[n_leaves + i]
         first, last = start[i], start[i + 1]
@@ -81,10 +72,7 @@ def log_values(is_sum, start, child, n_leaves, values, largest, total):
 
 @fused_kernel
 def log_space_flows(is_sum, start, child, n_leaves, values, flows):
-    """Fill in the flows of all nodes from the log-values, down from the root.
-
-    flows : float64, (n_nodes, LANES), overwritten.
-    """
+    """Fill in the flows, (n_nodes, LANES), of all nodes from the log-values, down from the root."""
     flows[:] = 0.0
     flows[n_leaves + len(is_sum) - 1] = 1.0
     all_values, all_flows = values.reshape(values.size), flows.reshape(flows.size)
@@ -210,13 +198,7 @@ def plain_flows_of_lanes(is_sum, start, child, n_leaves, values, flows, share):
 
 @kernel
 def add_expected(layout, n_literals, literal, weight, scratch, counts):
-    """Add up the flows of parameters over rows with weights; return the summed log-value.
-
-    layout : (is_sum, start, child, n_leaves). literal : float64, (n_rows, n_literals), the
-        log-value of each literal in each row. weight : float64, (n_rows,).
-    scratch : (values, flows, largest, total) as above, those of parameters given in `values`.
-    counts : float64, (n_parameters,), added to.
-    """
+    """Add the flows of parameters over weighted rows to `counts`; return the summed log-value."""
     is_sum, start, child, n_leaves = layout
     values, flows, largest, total = scratch
     n_rows = len(weight)
@@ -249,11 +231,7 @@ def _add_in_log_space(to, one):
 
 @fused_kernel
 def log_derivatives(is_sum, start, child, n_leaves, values, derivatives, scratch):
-    """Fill in the log of the derivative of the root by each node.
-
-    values : float64, (n_nodes, LANES), log-values of all nodes. derivatives : the same shape,
-    overwritten. scratch : float64, (3, LANES).
-    """
+    """Fill in the log of the derivative of the root by each node from log-values."""
     n_nodes = n_leaves + len(is_sum)
     n_zeros, product, others = scratch[0], scratch[1], scratch[2]
     for i in range(n_nodes - 1):
@@ -289,12 +267,7 @@ def log_derivatives(is_sum, start, child, n_leaves, values, derivatives, scratch
 
 @kernel
 def draw_state(is_sum, start, child, n_leaves, n_vars, values, seed, number, stack, state):
-    """Draw a state, going down from the root.
-
-    values : float64, (n_nodes,). Log-values of all nodes without evidence, or with evidence.
-    seed, number : uint64, of the draws and of this one among them.
-    stack : int64, scratch of (n_nodes,). state : uint8, (n_vars,), overwritten.
-    """
+    """Draw a state, going down from the root, by the log-values; `number` is that of this draw."""
     stream = mix(mix(advance(seed)) + advance(number))
     stack[0] = n_leaves + len(is_sum) - 1
     n_stack = 1
@@ -327,11 +300,7 @@ def draw_state(is_sum, start, child, n_leaves, n_vars, values, seed, number, sta
 
 @kernel
 def most_probable_state(is_sum, start, child, n_leaves, n_vars, values, stack, state):
-    """Find the state of highest probability; return its log-value.
-
-    values : float64, (n_nodes,); log-values of the leaves are given, the rest is overwritten.
-    stack, state : as in `draw_state`. Of equally probable states the first child's is taken.
-    """
+    """Find the state of highest probability, the first of equals; return its log-value."""
     for i in range(len(is_sum)):
         out = -np.inf if is_sum[i] else 0.0
         for e in range(start[i], start[i + 1]):

@@ -1,8 +1,8 @@
-"""The number of edges that splits of parameters add. Only nodes that change are visited.
+"""The number of edges that splits of parameters on a column add; only nodes that change are
+visited.
 
-Circuits are laid out as in `kernels.circuits.evaluation`, splits made as in
-`kernels.circuits.splitting`. Sets of columns are rows of 64-bit words. A split is on a column: a
-variable of two states has one, and of several a column asks for one state against the others.
+Circuits are laid out as in `evaluation`, splits made as in `splitting`. Sets of columns are rows of
+64-bit words.
 """
 
 import heapq
@@ -22,10 +22,7 @@ _COPIED = 2
 
 @kernel
 def parents_of(start, child, n_leaves, parent_start, parent):
-    """List the parents of each node: parent[parent_start[n] : parent_start[n + 1]].
-
-    parent_start : int64, (n_nodes + 1,), and parent : int32, (n_edges,), overwritten.
-    """
+    """List the parents of node n in parent[parent_start[n] : parent_start[n + 1]]."""
     parent_start[:] = 0
     for e in range(len(child)):
         parent_start[child[e]] += 1
@@ -42,11 +39,7 @@ def parents_of(start, child, n_leaves, parent_start, parent):
 
 @kernel
 def literals_below(start, child, n_leaves, first, below):
-    """Find the columns whose literals are below each node.
-
-    first : int64, (n_vars + 1,), the columns of each variable; see `structure`.
-    below : uint64, (n_nodes, 2, n_words), overwritten: for the literals of value 0 and 1.
-    """
+    """Find the columns whose literals, of value 0 and 1, are below each node."""
     below[:n_leaves] = 0
     fill_literals(first, below)
     for i in range(len(start) - 1):
@@ -61,10 +54,7 @@ def literals_below(start, child, n_leaves, first, below):
 
 @kernel
 def _mark_above(parent_start, parent, parameters, mark, stack, order):
-    """Mark some leaves and all nodes above them; list them in `order`, each after its parents.
-
-    Returns the number of these nodes.
-    """
+    """Mark some leaves and all nodes above; list these in `order`, each after its parents."""
     n_order = 0
     nodes, edges = stack
     for p in parameters:
@@ -104,16 +94,13 @@ def _values_below(below, n, var):
 def edges_of_split(circuit, parents, below, parameters, var, extend, limit, room):
     """Return by how much the number of edges changes if some parameters depend on a column.
 
-    `kernels.circuits.splitting.plan_split` visits all nodes and finds the same number. This kernel
-    stops once the number must be above `limit`. Then it returns a number that is above `limit` too.
-    That number exceeds the change only if copies that are not yet counted remove edges. Few do: a
-    sum of two literals removes 2 where it is conditioned.
+    `splitting.plan_split` visits all nodes and finds the same number. This kernel stops once the
+    number must be above `limit`, and returns one above it. That exceeds the change only if copies
+    that are not yet counted remove edges: a sum of two literals removes 2 where it is conditioned.
 
-    circuit : is_sum, start, child, n_leaves. parents : as by `parents_of`.
-    below : as by `literals_below`. parameters : int64: leaves of which no two are factors of one
-    term. extend : whether they stay, multiplied with new ones.
-    room : mark and wanted, uint8 of (n_nodes,), all 0 and left so; stack, two of int64 (n_nodes,);
-    order, int64 of (n_nodes,).
+    extend : whether the parameters, no two of which are factors of one term, stay, multiplied with
+    new ones. room : mark, wanted, two stacks and order, a place for each node; the first two 0 and
+    left so.
     """
     is_sum, start, child, n_leaves = circuit
     parent_start, parent = parents
@@ -199,14 +186,10 @@ def edges_of_split(circuit, parents, below, parameters, var, extend, limit, room
 def edges_of_copies(circuit, parents, below, parameters, room, twice, n_edges):
     """Count the edges that are new above some parameters if these depend on each column.
 
-    A node above a parameter and not above the column is copied if both values are wanted of it.
-    A product where the two part becomes a sum of two, which adds 4 edges, or 5 if it has more
-    than two factors; conditioning its factor above the column may save 2 of them, where that is
-    a choice between the two literals. Other costs of conditioning are left out.
-
-    circuit, parents, below, parameters, room : as for `edges_of_split`.
-    twice : uint64, (n_nodes, n_words): room to work in.
-    n_edges : int64, (n_columns,), overwritten.
+    A node above a parameter and not above the column is copied if both values are wanted of it. A
+    product where the two part becomes a sum of two, which adds 4 edges, or 5 if it has more than
+    two factors; conditioning its factor above the column may save 2 of them. Other costs are left
+    out.
     """
     is_sum, start, child, n_leaves = circuit
     parent_start, parent = parents

@@ -1,12 +1,9 @@
-"""Splitting a conjunction in an arithmetic circuit on a column (Lowd & Domingos 2008, Table 2).
+"""Splitting a conjunction in an arithmetic circuit on a column V (Lowd & Domingos 2008, Table 2).
 
-Circuits are laid out as in `kernels.circuits.evaluation`. A split makes some parameters depend on a
-column V. If its variable has several columns, the literals of the other ones are those of V = 0. A
-node above such a parameter and above a literal of V is mutual. The two part at a product if the
-parameter is below one factor, a, and V is below another factor, b. The sum over the values x of V
-of (a with the parameters for V = x) * (b with V = x) then replaces this product. The kernels write
-a new circuit, so that the order of the nodes stays topological. Before that, one pass up and one
-pass down find the wanted versions of each node, and the change in the number of edges.
+Some parameters come to depend on V; literals of other columns of its variable are those of V = 0.
+Where a product has a factor a above a parameter and a factor b above V, the sum over the values x
+of V of (a with the parameters for V = x) * (b with V = x) replaces it. The kernels write a new
+circuit. Before that, one pass up and one down find the wanted versions of each node.
 """
 
 import numpy as np
@@ -34,10 +31,7 @@ def mark_below(start, child, n_leaves, below):
 
 @kernel
 def plan_split(is_sum, start, child, n_leaves, below, wanted):
-    """Find the wanted versions of each node; return the change in edges without the parameters'.
-
-    wanted : uint8, (n_nodes,), overwritten; of parameters to be split, the versions in use.
-    """
+    """Find the wanted versions of each node; return the change in edges without the parameters'."""
     wanted[:] = 0
     change = 0
     for i in range(len(start) - 2, -1, -1):
@@ -119,14 +113,12 @@ def _version(c, below, same, versions, x):
 
 @kernel
 def write_split(is_sum, start, child, n_leaves, below, wanted, n_new, pairs, same, versions, out):
-    """Write the circuit in which the parameters depend on V.
+    """Write the circuit in which the parameters depend on V; return the numbers of nodes and of
+    edges.
 
-    n_new : number of added leaves, which come after the old ones.
-    pairs : int32, (n_pairs, 2): products of two leaves that are to be the first inner nodes.
-    same, versions : int32, (n_nodes,) and (n_nodes, 2): the new nodes that are versions of each
-        node. Those of leaves are given, those of other nodes are overwritten.
-    out : (is_sum, start, child) of the new circuit, with room enough.
-    Returns the numbers of sums and products, and of edges.
+    n_new : number of added leaves, which come after the old ones. pairs : products of two leaves
+    that are to be the first inner nodes. same, versions : the new nodes that are versions of each
+    node; those of leaves are given. out : is_sum, start and child of the new circuit.
     """
     to_sum, to_start, to_child = out
     shift = n_leaves + n_new

@@ -1,9 +1,7 @@
 """The structure of a circuit: scopes, faults in them, determinism, and conditioning.
 
-Variable v has the columns first[v]:first[v + 1], and column c has the leaves 2 * c and 2 * c + 1.
-Where a variable has several columns, only the second leaf is used: the state. Scopes of nodes are
-bit sets of variables. A circuit is deterministic if at most one term of each sum can be other than
-0 in a state. Conditioning keeps the part that remains when some literals are 0.
+Variable v has the columns first[v]:first[v + 1], and column c has the leaves 2 c and 2 c + 1; of
+several columns of one variable only the second leaf is used. Scopes are bit sets of variables.
 """
 
 import numpy as np
@@ -55,13 +53,7 @@ def topological(start, child, n_leaves):
 
 @kernel
 def fill_literals(first, below):
-    """Fill in the columns that are 0, and 1, by each leaf of a column.
-
-    A state of a variable of several columns says that all others of these are 0.
-
-    first : int64, (n_vars + 1,), the columns of each variable.
-    below : uint64, (n_nodes, 2, n_words), 0 for these leaves on entry.
-    """
+    """Fill in the columns that are 0, and 1, by each leaf; a state says that all others are 0."""
     for v in range(len(first) - 1):
         for c in range(first[v], first[v + 1]):
             bit = np.uint64(1) << np.uint64(c % 64)
@@ -74,15 +66,7 @@ def fill_literals(first, below):
 
 @kernel
 def find_overlap(is_sum, start, child, n_leaves, first, fixed):
-    """Return the first sum of which two terms do not exclude each other by a variable, or -1.
-
-    The circuit is laid out as in `kernels.circuits.evaluation`. Two terms exclude each other if
-    there is a variable of which they need different states.
-
-    first : int64, (n_vars + 1,), the columns of each variable.
-    fixed : uint64, (n_nodes, 2, n_words), overwritten: the columns that are 0, and 1, wherever a
-        node is not 0.
-    """
+    """Return the first sum of which two terms do not exclude each other by a variable, or -1."""
     n_words = fixed.shape[2]
     fixed[:n_leaves] = 0
     fill_literals(first, fixed)
@@ -128,11 +112,7 @@ def _exclude(one, other, first):
 
 @kernel
 def settle(is_sum, start, child, n_leaves, alias):
-    """Find nodes that are 0, and nodes that equal a node below them.
-
-    alias : int32, (n_nodes,). On entry, each leaf has its own number, or -1 if it is 0. On return,
-        each node has the number of the node that it equals, which may be its own, or -1.
-    """
+    """Find nodes that are 0, of alias -1, and nodes that equal a node below them, their alias."""
     for i in range(len(is_sum)):
         n_left, last, zero = 0, -1, False
         for e in range(start[i], start[i + 1]):
@@ -150,10 +130,7 @@ def settle(is_sum, start, child, n_leaves, alias):
 
 @kernel
 def mark_below(start, child, n_leaves, alias, marked):
-    """Mark the nodes that the root depends on.
-
-    marked : uint8, (n_nodes,). 1 for the node that the root equals, on entry.
-    """
+    """Mark the nodes that the root depends on, given a mark at the node that it equals."""
     for i in range(len(start) - 2, -1, -1):
         if marked[n_leaves + i]:
             for e in range(start[i], start[i + 1]):
@@ -164,10 +141,7 @@ def mark_below(start, child, n_leaves, alias, marked):
 
 @kernel
 def rewrite(start, child, n_leaves, alias, place, new_start, new_child):
-    """Write the nodes that remain; return the number of inner nodes and of edges.
-
-    place : int32, (n_nodes,). The new number of each node that remains, else -1.
-    """
+    """Write the nodes that remain, those with a `place`; return how many, and the edges."""
     n_nodes, n_edges = 0, 0
     for i in range(len(start) - 1):
         if place[n_leaves + i] < 0:

@@ -1,12 +1,10 @@
 """Components that a separator leaves, and the best junction tree of each of them.
 
 Two variables are in one component if a chain of pairs links them, each of which shares more than
-the threshold. The spanning tree of the greatest sum of shared information has all such chains, at
-every threshold at once.
-
-A pair (S, Q) of a separator and one of its components has a tree if Q is one variable, or if for
-some x in Q the components of separators inside S + x, other than S, exactly cover Q without x, and
-each of them has a tree (Arnborg, Corneil & Proskurowski 1987; Narasimhan & Bilmes 2004).
+the threshold: the spanning tree of greatest shared information has all such chains. A separator S
+and its component Q have a tree if Q is one variable, or if for some x in Q the components of
+separators inside S + x, other than S, exactly cover Q without x, and each has a tree (Arnborg,
+Corneil & Proskurowski 1987; Narasimhan & Bilmes 2004).
 """
 
 from typing import NamedTuple
@@ -26,10 +24,8 @@ _NONE = -1
 def link_variables(separators, first, last, n, subset_size, entropy, start, binom, ends, shared):
     """Fill in the spanning trees of the separators first to last - 1.
 
-    separators : int16, (n_separators, k). subset_size : 2 or 3, the most variables that are looked
-        at together. entropy : float64, of all subsets; those of m variables begin at start[m].
-    ends : int16, (n_separators, n - k - 1, 2), and shared : float64, (n_separators, n - k - 1): the
-        ends of each edge, and what they share given the separator, in nats.
+    subset_size : 2 or 3, the most variables that are looked at together. entropy : of all subsets;
+    those of m variables begin at start[m].
     """
     k = separators.shape[1]
     outside = np.empty(n - k, np.int64)
@@ -87,10 +83,7 @@ def _fill_entropies(members, outside, entropy, start, binom, own, both):
 
 @kernel
 def _raise_by_triples(members, outside, entropy, start, binom, own, both, base, link):
-    """Link each two variables of a triple by as much as the triple shares, if it is more.
-
-    A triple shares the least that one of its variables shares with the two others.
-    """
+    """Link each two variables of a triple by the least that one shares with the others, if more."""
     others = np.empty(3, np.int64)
     for a in range(len(outside)):
         others[0] = outside[a]
@@ -118,12 +111,7 @@ def count_components(shared, threshold, out):
 
 @kernel
 def fill_components(separators, n, ends, shared, threshold, first, separator, mask, size):
-    """Fill in the components of all separators, each in the order of its first variable.
-
-    first : int64, (n_separators + 1,), where the components of each begin. separator : int32,
-        (n_components,). mask : uint64, (n_components, n_words), zeros; bit v stands for variable v.
-    size : int32, (n_components,), zeros.
-    """
+    """Fill in the components of all separators, each in the order of its first variable."""
     label = np.empty(n, np.int64)
     number = np.empty(n, np.int64)
     for s in range(len(separators)):
@@ -156,12 +144,7 @@ def _merge(label, one, other):
 
 
 class Components(NamedTuple):
-    """The components of all separators.
-
-    separators : int16, (n_separators, k). first : int64, (n_separators + 1,), where the components
-        of each separator begin. separator : int32, mask : uint64, (n, n_words), and size : int32,
-        of each component.
-    """
+    """The components of all separators; those of separator s are first[s]:first[s + 1]."""
 
     separators: NDArray
     first: NDArray
@@ -171,11 +154,10 @@ class Components(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """The tree of each component.
+    """The tree of each component: its value, x, and the first of the separators that cover the
+    rest.
 
-    value : float64, mean log-likelihood in nats of the variables of a component given the
-        separator, rounded; minus infinity if it has no tree. new : int16, x, and turn : int8, the
-        first of the separators that cover the rest.
+    The value is the mean log-likelihood in nats given the separator, rounded; -inf without a tree.
     """
 
     value: NDArray
@@ -185,7 +167,7 @@ class Choice(NamedTuple):
 
 @kernel
 def find_trees(order, components, entropy, start, binom, choice):
-    """Fill in the choices of all components. order : int64, smaller components first."""
+    """Fill in the choices of all components, in an order of smaller ones first."""
     k = components.separators.shape[1]
     n_words = components.mask.shape[1]
     clique = np.empty(k + 1, np.int64)
@@ -224,14 +206,10 @@ def join(members, v, clique):
 
 @kernel
 def cover(c, v, turn, clique, components, choice, binom, rest, chosen):
-    """Cover a component without its variable v by components that have trees.
+    """Cover a component without its variable v by components that have trees; return value and
+    number.
 
     turn : which separator is the first to give components; those of the next one fill the gaps.
-    rest : uint64, (n_words,), scratch. chosen : int64, overwritten by the components taken.
-
-    Returned:
-        value :
-        n :
     """
     k = len(clique) - 1
     copy_into(rest, components.mask[c])

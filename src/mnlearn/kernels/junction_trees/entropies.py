@@ -1,12 +1,9 @@
 """Plug-in entropies in nats of all subsets of m variables, and the order of these subsets.
 
-Subsets of m of n variables are in the order of their last member, then of the one before, and so
-on. The rank of a subset in this order is the sum of binom[j + 1, member j] over its members,
-ascending, where binom[j, v] is the number of subsets of j of v variables. Rank 0 is the subset
-0, ..., m - 1.
-
-Variables of two values are counted from packed columns, where counts of all values follow from how
-often subsets of the variables are all 1. Others, and examples with weights, are counted by rows.
+Subsets are in the order of their last member, then of the one before, and so on. The rank of a
+subset is the sum of binom[j + 1, member j] over its members, ascending, where binom[j, v] is the
+number of subsets of j of v variables. Variables of two values are counted from packed columns,
+others by rows.
 """
 
 import numpy as np
@@ -19,10 +16,7 @@ NO_SUBSET = -1
 
 @kernel
 def next_subset(members, n):
-    """Turn a subset of n variables into the next one; return the highest position that changed.
-
-    Returns NO_SUBSET after the last subset.
-    """
+    """Turn a subset of n variables into the next one; return the highest position that changed."""
     for j in range(len(members)):
         limit = members[j + 1] if j + 1 < len(members) else n
         if members[j] + 1 < limit:
@@ -70,7 +64,7 @@ def rank_without(members, position, binom):
 
 @kernel
 def fill_subsets(n, out):
-    """Fill in all subsets, one a row. out : int16, (n_subsets, m), m at least 1."""
+    """Fill in all subsets, one a row."""
     members = np.arange(out.shape[1])
     for r in range(len(out)):
         out[r] = members
@@ -79,10 +73,7 @@ def fill_subsets(n, out):
 
 @kernel
 def count_subsets(columns, m, out):
-    """Fill in how often the variables of each subset are all 1.
-
-    columns : uint64, (n, n_words). out : int32, (n_subsets,).
-    """
+    """Fill in how often the variables of each subset are all 1, from packed columns."""
     n, n_words = columns.shape
     if m == 1:
         for v in range(n):
@@ -106,10 +97,7 @@ def count_subsets(columns, m, out):
 
 @kernel
 def gather_cells(members, counts, start, binom, cells):
-    """Fill in how often each part of the members is all 1; the part has bit j for member j.
-
-    counts : int32, those of `count_subsets` for 0, 1, ... variables, which begin at `start`.
-    """
+    """Fill in how often each part of the members is all 1; the part has bit j for member j."""
     m = len(members)
     for part in range(1 << m):
         size = 0
@@ -123,10 +111,7 @@ def gather_cells(members, counts, start, binom, cells):
 
 @kernel
 def entropy_of_parts(cells, m, n_examples, c_log_c):
-    """Return the entropy of m variables from how often each part of them is all 1.
-
-    cells : int64, (2^m,), overwritten by the numbers of examples that have just this part at 1.
-    """
+    """Return the entropy of m variables from how often each part is all 1, which is overwritten."""
     for j in range(m):
         for part in range(1 << m):
             if not part >> j & 1:
@@ -139,10 +124,7 @@ def entropy_of_parts(cells, m, n_examples, c_log_c):
 
 @kernel
 def subset_entropies(m, n, counts, start, binom, c_log_c, out):
-    """Fill in the entropies of all subsets of m variables of two values.
-
-    out : float64, (n_subsets,).
-    """
+    """Fill in the entropies of all subsets of m variables of two values."""
     members = np.arange(m)
     cells = np.empty(1 << m, np.int64)
     for r in range(len(out)):
@@ -153,11 +135,7 @@ def subset_entropies(m, n, counts, start, binom, c_log_c, out):
 
 @kernel
 def value_entropies(values, weight, arity, m, out):
-    """Fill in the entropies of all subsets of m variables of any numbers of values.
-
-    values : uint8, (n, n_rows). weight : float64, (n_rows,). arity : int64, (n,).
-    out : float64, (n_subsets,).
-    """
+    """Fill in the entropies of all subsets of m variables of any numbers of values, (n, n_rows)."""
     n, n_rows = values.shape
     members = np.arange(m)
     # The joint value of the members from j on, and the number of such values.
@@ -193,10 +171,7 @@ def entropy_of_codes(code, size, weight):
 
 @kernel
 def entropies_with(values, weight, arity, members, others, out):
-    """Fill in the entropy of some variables together with each of the others.
-
-    members, others : int64. out : float64, (n_others,).
-    """
+    """Fill in the entropy of some variables together with each of the others."""
     size = 1
     code = np.zeros(len(weight), np.int64)
     for v in members:
@@ -213,10 +188,7 @@ def entropies_with(values, weight, arity, members, others, out):
 
 @kernel
 def count_joint(values, weight, members, arity, out):
-    """Add up the weight of each joint value of some variables, the last one changing fastest.
-
-    out : float64, one for each joint value; zeros.
-    """
+    """Add up the weight of each joint value of some variables, the last one changing fastest."""
     for i in range(len(weight)):
         cell = 0
         for v in members:

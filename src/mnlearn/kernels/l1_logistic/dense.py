@@ -1,10 +1,8 @@
 """L1-penalised logistic regression of one binary variable on few dense ones, for glmnet's path.
 
-Coordinates are the weights of the variables and, last, the intercept, which is not penalised. Each
-step is a proximal Newton step: it minimises a quadratic model of the loss plus the penalty. The
-penalties are close to each other, so that three steps are enough for each, and the Hessian is
-computed once for each: after the first step, near the minimum. The stopping rule is the duality gap
-of the whole problem.
+Each step minimises a quadratic model of the loss plus the penalty. The penalties are close to each
+other: three steps are enough for each, and the Hessian is computed once, after the first. The
+stopping rule is the duality gap of the whole problem.
 """
 
 from typing import NamedTuple
@@ -21,11 +19,7 @@ _BLOCK = 512
 
 
 class DenseData(NamedTuple):
-    """The data of logistic regressions.
-
-    columns : uint8, (n_vars, n_rows), the values of the variables.
-    weight : float64, (n_rows,), weight of each row.
-    """
+    """The values of the variables, (n_vars, n_rows), and the weight of each row."""
 
     columns: NDArray[np.uint8]
     weight: NDArray[np.float64]
@@ -67,11 +61,7 @@ def _sum(values):
 
 @kernel
 def evaluate_dense(data, y, theta, residual, gradient):
-    """Write the residuals of the rows and the gradient at theta; return the loss.
-
-    data : DenseData. y : uint8, (n_rows,), values of the target. theta : float64, (n_vars + 1,).
-    residual : float64, (n_rows,), and gradient : float64, (n_vars + 1,), written.
-    """
+    """Write the residuals of the rows and the gradient at theta; return the loss."""
     columns, weight = data
     n = len(columns)
     gradient[:] = 0.0
@@ -101,11 +91,7 @@ def _curvatures(residual, weight, curvature):
 
 @kernel
 def dense_hessian(data, residual, active):
-    """Return the Hessian of the active coordinates, float32, (n_active, n_active).
-
-    data : DenseData. residual : float64, (n_rows,). active : int64, (n_active,), ascending, with
-    the intercept.
-    """
+    """Return the Hessian of the active coordinates: ascending, with the intercept."""
     columns, weight = data
     n_active = len(active) - 1
     total = np.zeros((n_active + 1, n_active + 1))
@@ -150,14 +136,11 @@ _NEAR = 0.8
 class DenseGoal(NamedTuple):
     """What is minimised, and how exactly.
 
-    shares : float64, (n_penalties,), descending from 1: the penalties, as shares of the largest,
-        which is the least penalty at which all weights are 0.
-    factor : float64, (n_vars + 1,). The penalty of each coordinate is this times that of the path;
-        positive, but 0 for the intercept.
-    tolerance : float64, greatest gap, as a share of the loss of the best constant.
-    explained, gain : float64. The path ends early where the loss is lower than that of the best
-        constant by a greater share than `explained`, or where a penalty lowers it by a smaller
-        share than `gain`.
+    shares : descending from 1: the penalties, as shares of the least at which all weights are 0.
+    factor : what a penalty is multiplied by for each coordinate; 0 for the intercept. tolerance :
+    greatest gap, as a share of the loss of the best constant. The path ends early where the loss is
+    lower than that by a greater share than `explained`, or a penalty lowers it by a smaller one
+    than `gain`.
     """
 
     shares: NDArray[np.float64]
@@ -168,12 +151,7 @@ class DenseGoal(NamedTuple):
 
 
 class DenseResult(NamedTuple):
-    """What `dense_path` writes.
-
-    penalties : float64, (n_penalties,), descending.
-    theta : float64, (n_penalties, n_vars + 1), the weights and the intercept.
-    gap, loss : float64, (n_penalties,), in nats; the loss is without the penalty.
-    """
+    """What `dense_path` writes for each penalty; the loss, in nats, is without the penalty."""
 
     penalties: NDArray[np.float64]
     theta: NDArray[np.float64]
@@ -182,11 +160,8 @@ class DenseResult(NamedTuple):
 
 
 class _State(NamedTuple):
-    """The weights, and what belongs to them.
-
-    theta, gradient : float64, (n_vars + 1,). residual : float64, (n_rows,).
-    trial, changed, penalty : float64, (n_vars + 1,), weights that are tried, the gradient there,
-        and the penalties.
+    """The weights, and their gradient and residuals; weights that are tried, and the gradient
+    there.
     """
 
     theta: NDArray[np.float64]
@@ -198,11 +173,7 @@ class _State(NamedTuple):
 
 
 class _Model(NamedTuple):
-    """The Hessian of some coordinates.
-
-    active : int64, (n_active,), ascending. hessian : float32, (n_active, n_active).
-    covered : bool, (n_vars + 1,), which coordinates are active.
-    """
+    """The Hessian of the active coordinates, ascending, and which these are."""
 
     active: NDArray[np.int64]
     hessian: NDArray[np.float32]
@@ -211,14 +182,7 @@ class _Model(NamedTuple):
 
 @kernel
 def dense_path(target, data, y, goal, result):
-    """Learn the coefficients of one variable for descending penalties, each from the last.
-
-    Returns the number of penalties before the path ended.
-
-    target : int, the variable. data : DenseData.
-    y : uint8, (n_rows,), values of the target, of both kinds.
-    goal : DenseGoal. result : DenseResult, written.
-    """
+    """Learn one variable for descending penalties, each from the last; return their number."""
     n = len(data.columns)
     share = data.weight[y == 1].sum() / data.weight.sum()
     state = _State(
@@ -275,10 +239,7 @@ def _renew(target, data, state, penalty):
 
 @kernel
 def _minimise(target, data, y, goal, p, enough, loss, state, model, result):
-    """Take steps until the gap of penalty `p` is at most `enough`.
-
-    Returned are the loss by itself and the model.
-    """
+    """Take steps until the gap of penalty `p` is at most `enough`; return loss and model."""
     last, total = np.inf, data.weight.sum()
     for step in range(_MAX_STEPS):
         objective = penalised_loss(loss, state.penalty, state.theta)
@@ -326,11 +287,7 @@ def _covers(state, model):
 
 @kernel
 def _expect_gap(state, factor, penalty, total):
-    """Return about what `bound_gap` returns, to second order in how far the residuals are scaled.
-
-    factor : float64, (n_vars + 1,). penalty : float64, that of the path.
-    total : float64, the weight of all rows.
-    """
+    """Return about what `bound_gap` does, to second order in how far the residuals are scaled."""
     theta, gradient = state.theta, state.gradient
     n = len(theta) - 1
     moved, strongest, norm, product = abs(gradient[n]), 0.0, 0.0, 0.0
@@ -344,11 +301,7 @@ def _expect_gap(state, factor, penalty, total):
 
 @kernel
 def _search_line(data, y, state, active, delta, objective, lower):
-    """Halve the step until it lowers the objective enough; return its length and the new loss.
-
-    The length is 0 where no step does. Weights that are tried, their gradient and their residuals
-    are left in the state.
-    """
+    """Halve the step until it lowers the objective enough; return its length or 0, and the loss."""
     length = 1.0
     for _ in range(_MAX_HALVINGS):
         state.trial[:] = state.theta

@@ -1,9 +1,8 @@
 """The loss of a logistic regression, its gradient and its duality gap.
 
 Coordinates are the weights of the variables and, last, the intercept. Columns with more ones than
-zeros are stored negated. A free intercept compensates for that by itself, and the weights are those
-of the columns as they are stored. A penalised intercept does not: then the weights are those of the
-variables, and the kernels undo the negation in the loss and its derivatives.
+zeros are stored negated. A free intercept compensates for that by itself; where it is penalised,
+the weights are those of the variables, and the kernels undo the negation.
 """
 
 from typing import NamedTuple
@@ -18,13 +17,7 @@ _BLOCK = 256
 
 
 class LogisticData(NamedTuple):
-    """The data of logistic regressions.
-
-    indptr : int64, (n_rows + 1,), and indices : int32: the rows as ascending lists of their ones.
-    weight : float64, (n_rows,), weight of each row.
-    flipped : bool, (n_vars,), which columns are stored negated.
-    free_intercept : bool, whether the intercept is not penalised.
-    """
+    """The rows as ascending lists of their ones, with weights; which columns are stored negated."""
 
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
@@ -60,13 +53,7 @@ def penalised_loss(loss, penalty, theta):
 
 @kernel
 def evaluate(data, y, theta, stored, residual, gradient):
-    """Write the residuals of the rows and the gradient at theta; return the loss.
-
-    data : LogisticData. y : uint8, (n_rows,), values of the target.
-    theta : float64, (n_vars + 1,). stored : float64, (n_vars,), scratch: the weights of the columns
-    as they are stored, then their gradient.
-    residual : float64, (n_rows,), and gradient : float64, (n_vars + 1,), written.
-    """
+    """Write the residuals of the rows and the gradient at theta; return the loss."""
     indptr, indices, weight, flipped, free_intercept = data
     n = len(flipped)
     constant = theta[n]
@@ -117,9 +104,6 @@ def bound_gap(y, weight, residual, gradient, factor, penalty, objective):
     The residuals are a dual point if no column's gradient exceeds its penalty and, where the
     intercept is free, if they sum to 0. To make them sum to 0, the class whose residuals weigh more
     is scaled down. That changes no gradient by more than the difference, which is allowed for.
-
-    y, weight, residual, gradient : as in `evaluate`. factor : float64, (n_vars + 1,).
-    penalty, objective : float64, the penalty of the path and the penalised loss.
     """
     n = len(gradient) - 1
     scale_one = scale_zero = 1.0

@@ -1,8 +1,7 @@
 """L1-penalised logistic regression of one binary variable on all others, for a path of penalties.
 
-Each step is a proximal quasi-Newton step: it minimises a quadratic model of the loss plus the
-penalty over the active coordinates by coordinate descent. The stopping rule is the duality gap of
-the whole problem.
+Each step minimises a quadratic model of the loss plus the penalty over the active coordinates by
+coordinate descent. The stopping rule is the duality gap of the whole problem.
 """
 
 from typing import NamedTuple
@@ -32,10 +31,8 @@ _MAX_HALVINGS = 30
 class PathGoal(NamedTuple):
     """What is minimised, and how exactly.
 
-    penalties : float64, (n_penalties,), descending.
-    factor : float64, (n_vars + 1,). The penalty of each coordinate is this times that of the path;
-        positive, but 0 for a free intercept.
-    tolerance : float64, greatest gap, as a share of the loss of the best constant.
+    factor : what a penalty is multiplied by for each coordinate; 0 for a free intercept. tolerance
+    : greatest gap, as a share of the loss of the best constant.
     """
 
     penalties: NDArray[np.float64]
@@ -44,10 +41,7 @@ class PathGoal(NamedTuple):
 
 
 class PathResult(NamedTuple):
-    """What `l1_path` writes.
-
-    beta : float64, (n_penalties, n_vars). intercept, gap : float64, (n_penalties,), gap in nats.
-    """
+    """What `l1_path` writes for each penalty; the gap is in nats."""
 
     beta: NDArray[np.float64]
     intercept: NDArray[np.float64]
@@ -55,14 +49,11 @@ class PathResult(NamedTuple):
 
 
 class _State(NamedTuple):
-    """The weights, and what belongs to them.
+    """The weights, and their gradient and residuals; weights that are tried, and the gradient
+    there.
 
-    theta, gradient : float64, (n_vars + 1,). residual : float64, (n_rows,).
-    trial, changed : float64, (n_vars + 1,), weights that are tried and the gradient there.
-    stored : float64, (n_vars,); delta, slope, penalty : float64, (n_vars + 1,); place : int64,
-        (n_vars + 1,), scratch; see `evaluate`, `minimise_model` and `renew_hessian`.
-    hessian : float64, (n_vars + 1, n_vars + 1). covered : bool, (n_vars + 1,), whether the Hessian
-        is that of the loss, but for corrections, in this coordinate.
+    covered : whether the Hessian is that of the loss, but for corrections, in a coordinate. The
+    rest is scratch; see `evaluate`, `minimise_model` and `renew_hessian`.
     """
 
     theta: NDArray[np.float64]
@@ -81,15 +72,7 @@ class _State(NamedTuple):
 
 @kernel
 def l1_path(target, data, y, counts, goal, start, result):
-    """Learn the coefficients of one variable for descending penalties, each from the last.
-
-    target : int, the variable. data : LogisticData.
-    y : uint8, (n_rows,), values of the target, of both kinds.
-    counts : float64, (n_vars + 1, n_vars + 1), weight of the rows in which two coordinates
-        (the last is the constant 1) are both 1.
-    goal : PathGoal. start : float64, (n_vars + 1,), weights to start at, as `PathResult` has them,
-        and intercept. result : PathResult, written.
-    """
+    """Learn the coefficients of one variable for descending penalties, each from the last."""
     n = len(data.flipped)
     share = _share_of_ones(y, data.weight)
     bend = share * (1.0 - share) if data.free_intercept else 0.25
@@ -201,10 +184,7 @@ def _minimise(target, data, y, goal, p, enough, loss, state, result):
 
 @kernel
 def _list_active(target, state, exact):
-    """Return the active coordinates, those to renew in the Hessian first, and how many these are.
-
-    Either part is ascending. If `exact`, all are to be renewed, else those not covered.
-    """
+    """Return the active coordinates, those to renew first, and how many these are."""
     theta, gradient, penalty, covered = state.theta, state.gradient, state.penalty, state.covered
     n_active = n_fresh = 0
     for j in range(len(theta)):
@@ -254,11 +234,7 @@ def _active_part(hessian, active):
 
 @kernel
 def _search_line(data, y, state, active, objective, lower):
-    """Halve the step until it lowers the objective enough; return its length and the new loss.
-
-    The length is 0 where no step does. Weights that are tried, their gradient and their residuals
-    are left in the state.
-    """
+    """Halve the step until it lowers the objective enough; return its length or 0, and the loss."""
     trial = state.trial
     length = 1.0
     for _ in range(_MAX_HALVINGS):

@@ -1,9 +1,7 @@
-"""The quadratic model of the loss: its minimum, its Hessian, and its corrections.
+"""The quadratic model of the loss in the active coordinates: its minimum, Hessian and corrections.
 
-The model covers the active coordinates. Its Hessian starts as a multiple of the co-occurrence
-counts. After each step BFGS corrects the model by how the gradient changed, so that most steps
-cost one pass over the ones of the data. Where the model has misled, `renew_hessian` computes the
-Hessian at the present weights.
+The Hessian starts as a multiple of the co-occurrence counts. After each step BFGS corrects it, so
+that most steps cost one pass over the ones of the data.
 """
 
 import numpy as np
@@ -26,9 +24,7 @@ LEAST_CURVATURE = 1e-8
 def renew_hessian(hessian, data, residual, active, n_fresh, place):
     """Compute the Hessian of the first `n_fresh` active coordinates and all active ones.
 
-    hessian : float64, (n_vars + 1, n_vars + 1). data : LogisticData. residual : float64, (n_rows,).
-    active : int64, (n_active,), those first, either part ascending.
-    place : int64, (n_vars + 1,), scratch, all -1 before and after.
+    Either part is ascending. place : scratch, all -1 before and after.
     """
     n_active = len(active)
     for a in range(n_active):
@@ -61,12 +57,7 @@ def renew_hessian(hessian, data, residual, active, n_fresh, place):
 
 @kernel
 def _sum_curvatures(data, residual, place, n_fresh, both, one):
-    """Sum the curvatures of the rows by the active columns that are 1; return the sum of all.
-
-    place : int64, place of each coordinate among the active ones, or -1.
-    both : float32, (n_fresh, n_active), both columns 1; one : float64, (n_active,), of the columns
-    that are not fresh. Added to.
-    """
+    """Add the curvatures of rows to pairs, the first fresh, and to the others; return the sum."""
     indptr, indices, weight, _, _ = data
     fresh, old = np.empty(n_fresh, np.int64), np.empty(len(one) - n_fresh, np.int64)
     whole = 0.0
@@ -96,14 +87,10 @@ def _sum_curvatures(data, residual, place, n_fresh, both, one):
 
 @kernel
 def minimise_model(theta, gradient, penalty, model, active, delta, slope, tolerance):
-    """Minimise the quadratic model over the active coordinates; return how much lower it gets.
+    """Minimise the quadratic model; return how much lower it gets, or -1 if it has no minimum.
 
-    Returned is -1 where the model, after corrections, has no minimum.
-
-    theta, gradient, penalty : float64, (n_vars + 1,). active : int64, (n_active,).
-    model : float32, (n_active, n_active), the Hessian. delta : float64, (n_active,), the step,
-    written. slope : float64, (n_active,), scratch. tolerance : float64, the last sweep lowers the
-    model by at most this share of what the first one did.
+    delta : the step in the active coordinates, written. tolerance : the last sweep lowers the model
+    by at most this share of what the first one did.
     """
     first = 0.0
     for a in range(len(active)):
@@ -159,10 +146,7 @@ def _sweep(theta, penalty, model, active, delta, slope, every):
 
 @kernel
 def _step_inside(theta, penalty, model, active, delta, slope):
-    """Go towards the minimum over the coordinates that are not 0; none changes its sign.
-
-    Arguments as in `minimise_model`.
-    """
+    """Go towards the minimum over the coordinates that are not 0; none changes its sign."""
     n_active = len(active)
     inside = np.empty(n_active, np.int64)
     n = 0
@@ -187,12 +171,7 @@ def _step_inside(theta, penalty, model, active, delta, slope):
 
 @kernel
 def _step_clipped(theta, penalty, model, active, delta, slope, inside, way):
-    """Go all the way, but leave coordinates at 0 that would change their sign.
-
-    Nothing is done where that does not lower the penalised model; returns whether it does.
-    Arguments as in `minimise_model`; inside : int64, places of the coordinates that move, and
-    way : float32, the step of each.
-    """
+    """Go all the way, but leave at 0 what would change its sign, if that is lower."""
     change, moved = np.zeros(len(active)), slope.copy()
     for k in range(len(inside)):
         a = inside[k]
@@ -217,7 +196,7 @@ def _step_clipped(theta, penalty, model, active, delta, slope, inside, way):
 
 @kernel
 def _step_to_first_zero(theta, penalty, model, active, delta, slope, inside, way):
-    """Go until the first coordinate is 0; arguments as in `_step_clipped`."""
+    """Go until the first coordinate is 0."""
     length, first = 1.0, -1
     for k in range(len(inside)):
         x = theta[active[inside[k]]] + delta[inside[k]]
@@ -236,10 +215,8 @@ def _step_to_first_zero(theta, penalty, model, active, delta, slope, inside, way
 def _cholesky_solve(matrix, x):
     """Solve for x in place; return whether the matrix, which is overwritten, is positive definite.
 
-    LAPACK's routines end the program where it is not. Some columns at a time are made, so that
-    each row that is read is multiplied by several.
-
-    matrix : float32, (n, n), of which the lower triangle is read. x : float32, (n,).
+    LAPACK's routines end the program where it is not. Some columns at a time are made, so that each
+    row that is read is multiplied by several.
     """
     n = len(x)
     least = np.empty(n, np.float32)
@@ -319,11 +296,7 @@ def _factor_panel(matrix, least, begin, end):
 
 @kernel
 def correct_hessian(hessian, model, active, delta, change, image):
-    """Correct the Hessian so that it gives the `change` of the gradient along the step (BFGS).
-
-    hessian : float64, (n_vars + 1, n_vars + 1), written. model : float32, (n_active, n_active), its
-    active part. change : float64, (n_vars + 1,). image : float64, (n_active,), scratch.
-    """
+    """Correct the Hessian so that it gives the `change` of the gradient along the step (BFGS)."""
     n_active = len(active)
     bend = curvature = 0.0
     for a in range(n_active):

@@ -22,19 +22,12 @@ _N_TYING = 64
 
 @kernel
 def divide_node(values, examples, variable, slot, slot_value, clauses, tables, settings):
-    """Find the best feature of a node.
+    """Find the best feature of a node and the blocks, the values left and their number on either
+    side.
 
-    values : uint8, (n_variables, n_examples), of all examples and variables. examples : int32 and
-        variable : int32, those at the node. slot : int32, (n + 1,). slot_value : uint8, the allowed
-        values of variable j are slot_value[slot[j]:slot[j + 1]], two or more.
-    tables : (c_log_c, log2_size), as in `Node`, and int64, the number of values of each variable
-        before any were ruled out: of two values, features ask for the second.
-
-    Returned:
-        feature :
-        label, size : feature does not hold, and where it does. Without a feature, both are those of
-            the node.
-        examples :
+    Side 0 is where the feature does not hold; without a feature both are those of the node. The
+    examples of either side are returned, too. tables : `c_log_c` and `log2_size` of `Node`, and the
+    number of values of each variable before any were ruled out.
     """
     node = _make_node(values, examples, variable, slot, slot_value, tables)
     n_words = node.columns.shape[1]
@@ -123,11 +116,7 @@ def _partition_all(node, clauses, mask, settings, side):
 
 @kernel
 def count_cells(values, examples, variable, slot, slot_value, count):
-    """Count the joint values of a few variables.
-
-    count : int64, a cell for each combination of allowed values, the last variable's changing
-        first; overwritten.
-    """
+    """Count the joint values of a few variables; the last variable's value changes first."""
     count[:] = 0
     position = np.zeros((len(variable), 256), np.int64)
     stride = 1

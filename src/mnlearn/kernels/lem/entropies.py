@@ -1,9 +1,7 @@
 """Plug-in entropies of pairs and triples of variables, and the strongest pairs of a node.
 
-Counts are those of packed columns. For counts c that add up to n, the entropy is
-log n - (sum of c log c) / n. `c_log_c` is a table of c log c. Counts of first values, which have no
-columns, are what the others leave. The strongest pairs are a spanning forest of greatest mutual
-information.
+For counts c that add up to n, the entropy is log n - (sum of c log c) / n, from a table of c log c.
+Counts of first values, which have no columns, are what the others leave.
 """
 
 import numpy as np
@@ -15,10 +13,7 @@ from mnlearn.kernels.spanning_tree import fill_spanning_tree
 
 @kernel
 def single_entropies(slot, count, n, c_log_c, entropy, seen):
-    """Fill in the entropy of each variable and the number of its values that occur.
-
-    count : int32, of each column, among n examples. entropy, seen : (n_variables,).
-    """
+    """Fill in the entropy of each variable and the number of its values that occur, from counts."""
     for j in range(len(entropy)):
         rest = n
         total = 0.0
@@ -35,10 +30,7 @@ def single_entropies(slot, count, n, c_log_c, entropy, seen):
 
 @kernel
 def pair_entropy(slot, a, b, count, both, n, c_log_c):
-    """Return the joint entropy of variables a < b.
-
-    both : int32, (n_columns, n_columns), how often two columns are set together; read at [a, b].
-    """
+    """Return the joint entropy of variables a < b, given how often columns are set together."""
     total = 0.0
     if slot[a + 1] - slot[a] == 2 and slot[b + 1] - slot[b] == 2:
         n_a, n_b = count[slot[a] - a], count[slot[b] - b]
@@ -133,11 +125,7 @@ def _binary_entropy(a, b, c, side, n, c_log_c):
 
 @kernel
 def spanning_forest(slot, variables, columns, both, n, c_log_c):
-    """Return the pairs, int64 of shape (n_pairs, 2), each with the lower number first.
-
-    variables : those that may be joined, ascending. n : examples.
-    columns, both : as in `node.Node`.
-    """
+    """Return the pairs of greatest mutual information that join all variables."""
     ones = np.empty(len(columns), np.int32)
     for c in range(len(columns)):
         ones[c] = count_bits(columns[c])

@@ -1,12 +1,8 @@
 """A node of LEM: settings, variables, packed columns, clauses, and the sides of a feature.
 
-The variables at a node have numbers from 0. Their allowed values are slots, those of variable j at
-slot[j]:slot[j + 1]. Each value has a packed column, a bit for each example, of the examples that
-have it, but the first of a variable, which is what the others leave: the column of slot s of
-variable j is s - j - 1.
-
-A clause is a conjunction that is known not to hold: if all its literals but one are certain, the
-last one is false. Clauses rule out values on the sides of a feature.
+The allowed values of variable j are the slots slot[j]:slot[j + 1]. Each but the first has a packed
+column of examples: that of slot s is s - j - 1. A clause is a conjunction that is known not to
+hold: if all its literals but one are certain, the last one is false.
 """
 
 from typing import NamedTuple
@@ -39,19 +35,13 @@ class Settings(NamedTuple):
 class Node(NamedTuple):
     """The examples and variables at a node.
 
-    columns : uint64, (n_columns, n_words). last_word : the bits in use of the last word.
-    n : number of examples.
-    slot : int32, (n_variables + 1,). owner : int32, (n_slots,), the variable of each slot.
-    literal : bool, (n_slots,). Whether features ask for the value, if not for both of two.
-    copy_of : int32, (n_variables,). The first variable of two values whose column is the same or
-        the opposite; itself for all others. opposite : bool, whether it is the opposite.
-    both : int32, (n_columns, n_columns). How often two columns are both set, the first that of the
-        variable with the lower number, where both variables are original and not constant.
-    links : int64, (n_links, 2). The pairs of original variables, the lower number first, that a
-        spanning forest of greatest mutual information joins.
-    tying : int64, (room, 3), triples that tied blocks; n_tying : int64, (1,), how many there are.
-    c_log_c : float64, c log c for every count. log2_size : float64, log2 of numbers of values.
-    cells : int64, room for the joint values of three variables.
+    owner : the variable of each slot. literal : whether features ask for the value, if not for both
+    of two. copy_of : the first variable of two values whose column is the same or the `opposite`;
+    itself for all others. both : how often two columns are both set, the first that of the variable
+    with the lower number, where both are original and not constant. links : the pairs of original
+    variables that a spanning forest of greatest mutual information joins. tying : triples that tied
+    blocks, of which there are n_tying[0]. c_log_c : for every count. log2_size : of numbers of
+    values. cells : room for the joint values of three variables.
     """
 
     columns: np.ndarray
@@ -72,10 +62,7 @@ class Node(NamedTuple):
 
 
 class Clauses(NamedTuple):
-    """Conjunctions that are known not to hold, as slots, with room for one more.
-
-    start : int32, (n + 2,). slots : int32, start[n] of them in use.
-    """
+    """Conjunctions that are known not to hold, as slots, with room for one more."""
 
     start: np.ndarray
     slots: np.ndarray
@@ -85,13 +72,9 @@ class Clauses(NamedTuple):
 class Side(NamedTuple):
     """The examples of a node that satisfy a feature, or those that do not.
 
-    masked : uint64, (n_columns, n_words), the columns of these examples.
-    ones : int32, (n_columns,), how often each column is set. both : int32, (n_columns, n_columns),
-        as in `Node`.
-    entropy : float64, (n_variables,). seen : int64, number of values that occur.
-    joint : float64, (n_variables, n_variables), entropies of pairs.
-    label : int32, (n_variables,), the least variable of the block of each.
-    alive : uint8, (n_slots,), the values left. size : int32, (n_variables,), how many; 1 if fixed.
+    masked : the columns of these examples. ones, both : how often columns are set. seen : number of
+    values that occur. joint : entropies of pairs. label : the least variable of the block of each.
+    alive : whether a value is left. size : how many are; 1 if the variable is fixed.
     """
 
     masked: np.ndarray
@@ -124,12 +107,7 @@ def new_side(n_variables, n_slots, n_words):
 
 @kernel
 def pack_columns(values, examples, variable, slot, slot_value, columns):
-    """Fill in the columns of the variables at a node.
-
-    values : uint8, (n_variables, n_examples), of all examples. examples : int32, those at the node.
-    variable : int32, (n,), the variables at the node. slot : int32, (n + 1,). slot_value : uint8.
-    columns : uint64, (n_slots - n, n_words), overwritten.
-    """
+    """Fill in the columns of the variables at a node, given the values of all examples."""
     columns[:] = 0
     for j in range(len(variable)):
         own = values[variable[j]]
@@ -168,10 +146,7 @@ def select_examples(examples, mask, out):
 
 @kernel
 def find_copies(columns, slot, last_word, copy_of, opposite):
-    """Fill in for each variable of two values the first whose column is the same, or the opposite.
-
-    copy_of : int32, (n,). A variable that is no copy stands for itself. opposite : bool, (n,).
-    """
+    """Fill in for each variable of two values the first of which it is a copy, or the opposite."""
     n = len(copy_of)
     n_words = columns.shape[1]
     for j in range(n):
@@ -200,10 +175,8 @@ def find_copies(columns, slot, last_word, copy_of, opposite):
 
 @kernel
 def divide_domain(node, clauses, n_clauses, feature, holds, side):
-    """Fill in which values are left where a feature holds, or does not.
-
-    n_clauses : how many clauses apply. Where a feature of several literals does not hold, it is
-        itself one of them. feature : int32, slots.
+    """Fill in which values are left where a feature holds, or does not; return whether any state
+    is.
     """
     side.alive[:] = 1
     for j in range(len(side.size)):
@@ -239,10 +212,7 @@ def propagate(owner, clauses, n_clauses, alive, size):
 
 @kernel
 def open_literals(owner, clauses, c, alive, size):
-    """Return how many literals of a clause are not certain, and the last of these.
-
-    The number is -1 where one of them is false, so that the clause says nothing any more.
-    """
+    """Return how many literals of a clause are not certain, -1 if one is false, and the last."""
     n_open = 0
     last = -1
     for e in range(clauses.start[c], clauses.start[c + 1]):

@@ -1,12 +1,8 @@
 """LMIP: the variables of a node in blocks with little mutual information (Algorithm 1).
 
-The blocks are those that the pairs and triples with more than `delta` of it tie together. A triple
-has as much as the least of its three ways to part one variable from two. A triple inside one block
-changes nothing, so that only the others are looked at. Only a few triples of a node tie blocks,
-mostly the same ones for many features. These are kept with the node and looked at first, so that a
-feature that is below the best so far is soon found out.
-
-Costs of partitions are base-2 logarithms.
+Pairs and triples with more than `delta` of it tie blocks; a triple has as much as the least of its
+three ways to part one variable from two. The few triples that tie blocks are mostly the same ones
+for many features: the node keeps them, and they are looked at first. Costs are base-2 logarithms.
 """
 
 import numpy as np
@@ -25,10 +21,7 @@ def is_small(n, settings):
 
 @kernel
 def mask_side(node, mask, flip, n, side):
-    """Take the examples whose bits are set in the mask, or, if all bits of `flip` are, the others.
-
-    flip : uint64.
-    """
+    """Take the examples whose bits are set in the mask, or the others if all bits of `flip` are."""
     for c in range(len(node.columns)):
         own, column = side.masked[c], node.columns[c]
         for w in range(len(mask)):
@@ -71,9 +64,8 @@ def _count_others(node, a, b, sides):
 
 @kernel
 def tie_links(node, n_side, sides, settings):
-    """Merge the blocks of both sides that the strongest pairs of the node tie together.
-
-    These are few and tie most of what is tied, so that many features are found wanting by them.
+    """Merge the blocks of both sides that the strongest pairs of the node, most of all, tie
+    together.
     """
     for k in range(len(node.links)):
         a, b = node.links[k]
@@ -145,10 +137,7 @@ def merge(label, a, b):
 
 @kernel
 def excess_of(settings, one, other, n):
-    """Return by how much the plug-in estimate of mutual information is expected to be too high.
-
-    one, other : numbers of joint values of the two parts.
-    """
+    """Return by how much the plug-in estimate of mutual information is expected to be too high."""
     return (one - 1.0) * (other - 1.0) / (2.0 * n) if settings.corrected else 0.0
 
 
@@ -186,10 +175,7 @@ def merge_pairs(node, n, settings, side):
 
 @kernel
 def cost_of(side, log2_size, one_block):
-    """Return log2 of the sum of the sizes of the blocks, 2 for each variable that is fixed.
-
-    one_block : whether to take all variables as one block.
-    """
+    """Return log2 of the sum of the sizes of the blocks, 2 for each variable that is fixed."""
     total = np.zeros(len(side.label))
     n_fixed = 0
     for j in range(len(total)):
@@ -205,10 +191,7 @@ def cost_of(side, log2_size, one_block):
 
 @kernel
 def score_of(cost, joint):
-    """Return log2 of the score of a feature whose sides have the given log2 costs.
-
-    joint : whether the score is 1 / (d1 + d0); else it is that of the paper, 1 / d1 + 1 / d0.
-    """
+    """Return log2 of the score, 1 / (d1 + d0) if `joint`, else the paper's, 1 / d1 + 1 / d0."""
     high, low = max(cost[0], cost[1]), min(cost[0], cost[1])
     if high == np.inf:
         return -np.inf
@@ -219,10 +202,10 @@ def score_of(cost, joint):
 
 @kernel
 def merge_triples(node, n, settings, side, cost, s, floor):
-    """Merge the blocks of the triples with more than `delta` mutual information.
+    """Merge the blocks of the triples of more than `delta` mutual information; return the score.
 
-    cost : log2 of the costs of both sides, this one's at s, which is kept up to date.
-    Returns the score of the feature; once it is below `floor` no more triples are looked at.
+    cost : log2 of the costs of both sides; this one's, at s, is kept up to date. Once the score is
+    below `floor` no more triples are looked at.
     """
     active = np.zeros(len(side.label), np.bool_)
     mark_active(node.copy_of, side.entropy, settings.delta, active)

@@ -1,8 +1,7 @@
-"""The search for the feature that divides a node best (Sections 3 and 4 of the paper).
+"""The search for the feature, a row of slots padded with NONE, that divides a node best.
 
-A feature is worth what the partitions of its two sides cost. It is a row of slots, padded with
-NONE. Scores are base-2 logarithms: a block of thousands of variables has more states than a number
-can hold.
+A feature is worth what the partitions of its two sides cost (Sections 3 and 4 of the paper). Scores
+are base-2 logarithms: a block of thousands of variables has too many states for a number.
 """
 
 import numpy as np
@@ -26,9 +25,8 @@ from mnlearn.kernels.lem.partition import (
 def assess(node, clauses, feature, mask, n_one, sides, settings, floor, cost):
     """Partition both sides of a feature, and fill in log2 of their costs.
 
-    mask : the bits of the examples that satisfy the feature, of which there are n_one.
-    floor : a score; a feature that is certain to be below it is not looked at any further.
-    cost : float64, (2,); infinite where the feature is not admissible or below the floor.
+    These are infinite where the feature is not admissible, or once it is certain to score below
+    `floor`. mask, n_one : the examples that satisfy the feature.
     """
     n_side = (node.n - n_one, n_one)
     small = (is_small(n_side[0], settings), is_small(n_side[1], settings))
@@ -93,10 +91,7 @@ def search_feature(node, clauses, sides, settings):
 
 @kernel
 def _best_of(features, node, clauses, sides, settings, floor):
-    """Return the best of the features and its score.
-
-    floor : features whose scores are below need not be looked at.
-    """
+    """Return the best of the features and its score; those below `floor` need not be looked at."""
     n_words = node.columns.shape[1]
     cost = np.full((len(features), 2), np.inf)
     total = np.full(len(features), -np.inf)
@@ -126,7 +121,7 @@ def choose(total, cost, imbalance, similar, balance):
     """Return the position of the best feature (the first of equals), NONE if none is admissible.
 
     balance : of the features with similar scores, take that with the least difference between the
-        scores of its sides. imbalance : decides between equals, the smaller is better.
+    scores of its sides. imbalance : decides between equals, the smaller is better.
     """
     best = total.max() if len(total) else -np.inf
     if best == -np.inf:
@@ -204,10 +199,7 @@ def _repeats(feature, node, tied, both):
 
 @kernel
 def longer_features(node, feature, both):
-    """Return the feature with each literal of another variable added, one a row.
-
-    both : whether to add both values of variables with two, if the feature is not empty.
-    """
+    """Return the feature with each literal of another variable added, one a row."""
     out = np.empty((len(node.owner), len(feature) + 1), np.int32)
     n = 0
     for s in range(len(node.owner)):

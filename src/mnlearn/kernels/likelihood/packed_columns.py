@@ -2,9 +2,8 @@
 
 Each indicator of the data has a logit: the log-odds of a variable of two states, or what the
 softmax of a variable of more states takes for one of them. A column is a part of one logit, given
-that a feature's literals on other variables hold. It touches the rows where they hold. A column
-that touches many rows is not stored: it is the AND of packed indicators. The kernels compute it
-where they need it, 64 rows in one operation and from memory that stays in the cache.
+that a feature's literals on other variables hold, and touches the rows where they do. A column of
+many rows is not stored: the kernels compute it where they need it, 64 rows in one operation.
 """
 
 from typing import NamedTuple
@@ -25,12 +24,9 @@ _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
 class PackedData(NamedTuple):
     """The distinct rows of a dataset, 64 rows to a word.
 
-    packed : uint64, (n_literals * n_words,). The rows where literal 2 c + x (indicator c = x)
-        holds, literal by literal; the last literal always holds.
-    n_words : int, words of each literal. last_word : uint64, the bits in use of the last word.
-    weight : float32, (64 n_words,), weight of each row, 0 beyond the last row.
-    values : uint8, (n_logits, 64 n_words), value of each indicator in each row.
-    start : int64, (n_vars + 1,). Variable v has the indicators start[v]:start[v + 1].
+    packed : the `n_words` words of each literal 2 c + x (indicator c = x); the last literal always
+    holds. last_word : the bits in use. weight : 0 beyond the last row. values : (n_logits, 64
+    n_words). Variable v has the indicators start[v]:start[v + 1].
     """
 
     packed: NDArray[np.uint64]
@@ -42,12 +38,7 @@ class PackedData(NamedTuple):
 
 
 class CodedFeatures(NamedTuple):
-    """Features as lists of literals.
-
-    start : int64, (n_features + 1,). Feature f has the literals code[start[f]:start[f + 1]].
-    code : uint32, 2 * indicator + value of each literal.
-    variable : int32, the variable of each literal.
-    """
+    """Features as lists of literals, 2 * indicator + value, with the variable of each."""
 
     start: NDArray[np.int64]
     code: NDArray[np.uint32]
@@ -55,12 +46,10 @@ class CodedFeatures(NamedTuple):
 
 
 class ManyColumns(NamedTuple):
-    """The columns that touch many rows.
+    """The columns that touch many rows; logit c has the columns logit_start[c]:logit_start[c + 1].
 
-    logit_start : int64, (n_logits + 1,). Logit c has the columns logit_start[c]:logit_start[c + 1].
-    own, feature : int64, (n_columns,). Literal of the column's logit, and its feature.
-    others : int64, (n_columns, 4), see `write_other_literals`.
-    coefficient : float32, (n_columns,). What the column adds to the logit.
+    own, feature : literal of the column's logit, and its feature. others : (n_columns, 4), see
+    `write_other_literals`. coefficient : what the column adds to the logit.
     """
 
     logit_start: NDArray[np.int64]
@@ -71,12 +60,7 @@ class ManyColumns(NamedTuple):
 
 
 class FewColumns(NamedTuple):
-    """The columns that touch few rows.
-
-    logit_start, coefficient : as in `ManyColumns`.
-    span : int64, (n_columns, 4). Column c touches rows[span[c, 0]:span[c, 1]].
-    rows : uint16 or uint32.
-    """
+    """The columns that touch few rows: column c touches rows[span[c, 0]:span[c, 1]]."""
 
     logit_start: NDArray[np.int64]
     span: NDArray[np.int64]
@@ -86,11 +70,7 @@ class FewColumns(NamedTuple):
 
 @kernel
 def write_other_literals(features, own, feature, always, out):
-    """Write up to four literals on other variables of each column's feature, then `always`.
-
-    features : CodedFeatures. own, feature : as in `ManyColumns`. always : int, the literal that
-    always holds. out : int64, (n_columns, 4), written.
-    """
+    """Write up to four literals on other variables of each column's feature, then `always`."""
     start, code, variable = features
     out[:] = always
     for c in range(len(own)):
@@ -103,10 +83,7 @@ def write_other_literals(features, own, feature, always, out):
 
 @kernel
 def _intersect_others(data, features, f, own, word, n, mask):
-    """Set `mask` to `n` words of rows where all literals of `f` hold that are on other variables.
-
-    own : int, a literal of the variable that these are other than.
-    """
+    """Set `mask` to `n` words of rows where the literals of `f` on other variables hold."""
     packed, n_words = data.packed, data.n_words
     start, code, variable = features
     mask[:n] = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -119,11 +96,7 @@ def _intersect_others(data, features, f, own, word, n, mask):
 
 @kernel
 def count_touched(data, features, own, feature, count, total):
-    """Count the rows that each column touches, and sum their weights.
-
-    data : PackedData. features : CodedFeatures. own, feature : as in `ManyColumns`.
-    count : int64, and total : float64, both (n_columns,), written.
-    """
+    """Count the rows that each column touches, and sum their weights."""
     n_words, weight = data.n_words, data.weight
     mask = np.empty(n_words, np.uint64)
     for c in range(len(own)):
@@ -135,11 +108,7 @@ def count_touched(data, features, own, feature, count, total):
 
 @kernel
 def list_touched(data, features, own, feature, offset, rows):
-    """List the rows that column c touches in rows[offset[c]:offset[c + 1]], unless that is empty.
-
-    offset : int64, (n_columns + 1,). rows : uint16 or uint32, written. Others as in
-    `count_touched`.
-    """
+    """List the rows that column c touches in rows[offset[c]:offset[c + 1]], unless it is empty."""
     n_words = data.n_words
     mask = np.empty(n_words, np.uint64)
     for c in range(len(own)):
@@ -185,11 +154,7 @@ def _find_greatest(theta, top):
 
 @fused_kernel
 def _exponentiate(value, top, theta, total, observed):
-    """Replace the logits of a state by their exponentials, the greatest of which is 1.
-
-    total : float32, (n_rows,), added to. observed : float32, (n_rows,), written where `value`: the
-    logit of this state less the greatest.
-    """
+    """Replace the logits of a state by their exponentials, the greatest of which is 1."""
     for i in range(len(theta)):
         s = theta[i] - top[i]
         theta[i] = exp_nonpositive(s)
@@ -206,11 +171,7 @@ def _replace_by_derivative(weight, value, total, theta):
 
 @kernel
 def _softmax_losses(data, first, last, word, n, theta, lost):
-    """Write the losses of `n` words of rows for the indicators `first` to `last` of a variable.
-
-    theta : float32, (n_states * 64 n_words,), logits, replaced by the derivatives by them.
-    lost : float32, (64 n,), written.
-    """
+    """Write the losses of `n` words of rows of a variable; make its logits the derivatives."""
     size, begin, end = 64 * data.n_words, 64 * word, 64 * (word + n)
     weight = data.weight[begin:end]
     top, total = np.full(64 * n, -np.inf, np.float32), np.zeros(64 * n, np.float32)
@@ -229,12 +190,7 @@ def _softmax_losses(data, first, last, word, n, theta, lost):
 
 @kernel
 def value_and_gradient(data, features, many, few, first, last, loss, gradients):
-    """Negative log-pseudo-likelihood of variables `first` to `last`, and its derivatives.
-
-    data : PackedData. features : CodedFeatures. many : ManyColumns. few : FewColumns.
-    loss : float64, (n_vars,), written.
-    gradients : two arrays, float64, (n_columns,), of the many and the few columns, written.
-    """
+    """Negative log-pseudo-likelihood of variables `first` to `last`, and its derivatives."""
     n_words, start = data.n_words, data.start
     size = 64 * n_words
     widest = 0
@@ -290,11 +246,7 @@ def _sum_few(few, c, theta, gradient):
 
 @kernel
 def _add_many(data, features, many, logit, word, n, mask, block):
-    """Add to a logit what its columns of many rows add.
-
-    word, n : first word and number of words. mask : uint64, (BLOCK,), scratch.
-    block : float32, (64 n,), logits of the rows in these words, added to.
-    """
+    """Add to a logit, in `n` words of rows from `word` on, what its columns of many rows add."""
     packed, n_words, start = data.packed, data.n_words, features.start
     logit_start, own, feature, others, coefficient = many
     for c in range(logit_start[logit], logit_start[logit + 1]):
@@ -315,10 +267,7 @@ def _add_many(data, features, many, logit, word, n, mask, block):
 
 @kernel
 def _sum_many(data, features, many, logit, word, n, mask, block, gradient):
-    """Add to the gradient of each column of a logit the sum of `block` over the rows it touches.
-
-    block : float32, (64 n,), derivatives by the logits of the rows. Others as in `_add_many`.
-    """
+    """Add to the gradient of each column of a logit the sum of `block` over the rows it touches."""
     packed, n_words, start = data.packed, data.n_words, features.start
     logit_start, own, feature, others, _ = many
     for c in range(logit_start[logit], logit_start[logit + 1]):

@@ -24,16 +24,10 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 class Design(NamedTuple):
     """Which merged rows each column touches, arranged by variable.
 
-    var_start : int64, (n_vars + 1,). Variable v has the columns var_start[v]:var_start[v + 1].
-    offset : int64, (n_columns + 1,), and touched : uint16 or uint32. Column c lists the merged
-        rows touched[offset[c]:offset[c + 1]], numbered from 0 within its variable.
-    complement : bool, (n_columns,). Whether the column touches all other rows instead.
-    row_start : int64, (n_vars + 1,). Variable v has the merged rows
-        row_start[v]:row_start[v + 1].
-    weight : float64, and value : uint8, (n_merged,). Weight of each merged row, and the number of
-        the state of its variable.
-    logit : int64, (n_columns,), and n_logits : int64, (n_vars,). The logit that each column is a
-        part of, among those of its variable, in ascending order; and their number.
+    Variable v has the columns var_start[v]:var_start[v + 1] and the merged rows
+    row_start[v]:row_start[v + 1]. Column c lists the merged rows touched[offset[c]:offset[c + 1]],
+    numbered within its variable; with `complement` it touches all others instead. logit, n_logits :
+    the logit of its variable that each column is a part of, ascending, and their number.
     """
 
     var_start: NDArray[np.int64]
@@ -80,10 +74,7 @@ def _losses(weight, value, theta, loss):
 
 @kernel
 def _exponentiate(theta, n, i):
-    """Replace the logits of row `i` of `n` by their exponentials, the greatest of which is 1.
-
-    Returns the sum of the exponentials and the greatest logit.
-    """
+    """Replace the logits of row `i` by exponentials; return their sum and the greatest logit."""
     top = -np.inf
     for k in range(i, len(theta), n):
         top = max(top, theta[k])
@@ -110,11 +101,7 @@ def _softmax_losses(weight, value, theta, loss):
 
 @kernel
 def value_and_gradient(design, coefficient, first, last, loss, gradient):
-    """Negative log-pseudo-likelihood of variables `first` to `last`, and its derivatives.
-
-    design : Design. coefficient : float64, (n_columns,). What a column adds to its logit.
-    loss : float64, (n_vars,), and gradient : float64, (n_columns,), written.
-    """
+    """Negative log-pseudo-likelihood of variables `first` to `last`, and its derivatives."""
     var_start, offset, complement, touched, row_start, weight, value, logit, n_logits = design
     for v in range(first, last):
         begin, end = row_start[v], row_start[v + 1]
@@ -138,10 +125,7 @@ def value_and_gradient(design, coefficient, first, last, loss, gradient):
 
 @kernel
 def column_weights(design, out):
-    """Write the total weight of the rows that each column touches to `out`.
-
-    design : Design. out : float64, (n_columns,).
-    """
+    """Write the total weight of the rows that each column touches to `out`."""
     var_start, offset, complement, touched, row_start, weight = design[:6]
     for v in range(len(var_start) - 1):
         own = weight[row_start[v] : row_start[v + 1]]
@@ -158,9 +142,6 @@ def scaled_entropy(design, coefficient, scale, first, last, out):
     It is the weighted sum over the rows of the entropy of a variable that is not in the observed
     state with the probability scale * q, where q is what the weights say that this probability is.
     The other states share it in the same proportions.
-
-    design, coefficient : as in `value_and_gradient`. scale : float64, in [0, 1].
-    out : float64, (n_vars,), written for variables `first` to `last`.
     """
     row_start, weight, value = design.row_start, design.weight, design.value
     for v in range(first, last):
@@ -197,14 +178,7 @@ def _softmax_entropy(weight, value, theta, scale):
 
 @kernel
 def add_log_odds(columns, last_word, start, var, value, weight, first, last, out):
-    """Add to out[i, v] what the features add to the log-odds of variable v in row i.
-
-    columns : uint64, (n_vars, n_words), packed columns of the rows; last_word : uint64, the bits
-        in use of the last word. start, var, value : as in `FeatureSet`.
-    weight : float64, (n_features,).
-    first, last : range of words, so that threads write different rows.
-    out : float64, (n_rows, n_vars).
-    """
+    """Add to out[i, v] what the features add to the log-odds of variable v in row i."""
     n_words = columns.shape[1]
     for f in range(len(start) - 1):
         begin, end = start[f], start[f + 1]
@@ -234,10 +208,7 @@ def add_log_odds(columns, last_word, start, var, value, weight, first, last, out
 
 @kernel
 def sum_log_probabilities(log_odds, rows, out):
-    """Write the sum over variables of the log-probability of each row's own values to `out`.
-
-    log_odds : float64, and rows : uint8, (n_rows, n_vars). out : float64, (n_rows,).
-    """
+    """Write the sum over variables of the log-probability of each row's own values to `out`."""
     for i in range(len(rows)):
         total = 0.0
         for v in range(rows.shape[1]):

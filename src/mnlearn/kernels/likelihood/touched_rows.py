@@ -1,9 +1,8 @@
 """Which rows a feature touches, and which rows a variable cannot tell apart.
 
-Each indicator c of the data has a logit, see `packed_columns`. It is a sum over the features with a
-literal on c whose literals on other variables all hold: plus the weight if the literal asks for 1,
-minus if it asks for 0. A (feature, literal) pair touches the rows where the literals on other
-variables hold. The kernels find them 64 at a time.
+A (feature, literal) pair touches the rows where the feature's literals on other variables hold.
+There it adds its weight to the logit of the literal's indicator, or takes it away if the literal
+asks for 0. The kernels find these rows 64 at a time.
 """
 
 from typing import NamedTuple
@@ -18,13 +17,9 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 class PackedFeatures(NamedTuple):
-    """Features, and the data as packed columns.
+    """Features, each one's literals in order of var, and the data as packed columns.
 
-    columns : uint64, (n_logits, n_words). Bit i % 64 of word i // 64 is the value in row i.
-    last_word : uint64, the bits in use of the last word.
-    start : int64, (n_features + 1,), var : int32 and value : uint8, (n_literals,), as in
-        `FeatureSet`, each feature's literals in order of var.
-    variable : int32, (n_literals,), the variable of each literal.
+    last_word : the bits in use of the last word. variable : the variable of each literal.
     """
 
     columns: NDArray[np.uint64]
@@ -36,13 +31,7 @@ class PackedFeatures(NamedTuple):
 
 
 class RowLists(NamedTuple):
-    """The rows that each column touches, arranged by variable.
-
-    var_start : int64, (n_vars + 1,). Variable v has the columns var_start[v]:var_start[v + 1].
-    offset : int64, (n_columns + 1,), and touched : uint16 or uint32. Column c lists the rows
-        touched[offset[c]:offset[c + 1]].
-    complement : bool, (n_columns,). Whether the column touches all other rows instead.
-    """
+    """The rows that each column touches, as in `Design`."""
 
     var_start: NDArray[np.int64]
     offset: NDArray[np.int64]
@@ -51,11 +40,7 @@ class RowLists(NamedTuple):
 
 
 class Examples(NamedTuple):
-    """The distinct rows of a dataset.
-
-    values : uint8, (n_vars, n_rows), number of the state of each variable.
-    weight : float64, (n_rows,).
-    """
+    """The distinct rows: the state of each variable, (n_vars, n_rows), and weights."""
 
     values: NDArray[np.uint8]
     weight: NDArray[np.float64]
@@ -64,10 +49,8 @@ class Examples(NamedTuple):
 class Merging(NamedTuple):
     """How the rows of each variable are merged.
 
-    row_of : uint32, (n_vars, n_rows). Place of each row among the merged rows of the variable.
-    n_merged : int64, (n_vars,). Number of merged rows.
-    n_listed : int64, (n_columns,). Number of merged rows that each column lists.
-    complement : bool, (n_columns,). Whether it touches all other merged rows instead.
+    row_of : (n_vars, n_rows), place of each row among the merged ones. n_listed, complement : of
+    each column, as in `Design`.
     """
 
     row_of: NDArray[np.uint32]
@@ -111,11 +94,7 @@ def _others_hold(features, begin, end, k, none, one, out):
 
 @kernel
 def count_touched(features, wanted, first, last, out):
-    """Count for each wanted literal the rows that it touches.
-
-    features : PackedFeatures; those from `first` to `last` are counted.
-    wanted : bool, and out : int64, (n_literals,), the latter written.
-    """
+    """Count for each wanted literal of features `first` to `last` the rows that it touches."""
     start = features.start
     n_words = features.columns.shape[1]
     none, one, rest = (
@@ -132,13 +111,7 @@ def count_touched(features, wanted, first, last, out):
 
 @kernel
 def list_touched(features, wanted, complement, offset, first, last, out):
-    """List for each wanted literal the rows that `count_touched` counts, or all others.
-
-    features, wanted, first, last : as in `count_touched`.
-    complement : bool, (n_literals,). Whether to list the rows that are not touched.
-    offset : int64, (n_literals,). Where the list of each literal begins in `out`.
-    out : uint16 or uint32, all lists, written.
-    """
+    """List for each wanted literal the rows that `count_touched` counts, or all others."""
     start = features.start
     n_words = features.columns.shape[1]
     none, one, rest = (
@@ -167,10 +140,7 @@ def merge_rows(lists, examples, mark, merging, first, last):
     """Merge for each variable the rows with equal values that all its columns treat alike.
 
     Sums of 64-bit random marks of the columns tell rows apart, so that two different rows are
-    merged with probability 2^-64.
-
-    lists : RowLists. examples : Examples. mark : uint64, (n_columns + 1,), random.
-    merging : Merging, written for variables `first` to `last`.
+    merged with probability 2^-64. mark : one for each column, and one for the value.
     """
     n_rows = len(examples.weight)
     key = np.empty(n_rows, np.uint64)
@@ -194,11 +164,7 @@ def merge_rows(lists, examples, mark, merging, first, last):
 
 @kernel
 def _sum_marks(lists, value, mark, v, key):
-    """Write to `key` the sum of the marks of the columns of variable `v` that list each row.
-
-    value : uint8, (n_rows,), states of variable `v`; each adds the last mark that often.
-    key : uint64, (n_rows,).
-    """
+    """Write to `key` the sum of the marks of the columns of variable `v` that list each row."""
     for i in range(len(key)):
         key[i] = mark[-1] * np.uint64(value[i])
     for c in range(lists.var_start[v], lists.var_start[v + 1]):
@@ -208,12 +174,7 @@ def _sum_marks(lists, value, mark, v, key):
 
 @kernel
 def _number_keys(key, slot, number, stands):
-    """Number the distinct keys in order of appearance and return how many there are.
-
-    slot : int32, scratch. Its length is a power of two, at least twice the number of keys.
-    number : uint32, and stands : bool, (n_rows,), written: the number of each key, and whether
-    the key is the first of its equals.
-    """
+    """Number the distinct keys in order of appearance; return how many there are."""
     slot[:] = -1
     last_slot = len(slot) - 1
     n = 0
@@ -234,12 +195,7 @@ def _number_keys(key, slot, number, stands):
 
 @kernel
 def list_merged(lists, examples, merging, design, first, last):
-    """Write the lists, weights and values of the merged rows that `merge_rows` counted.
-
-    lists, examples, merging : as in `merge_rows`.
-    design : `stored_columns.Design` with all but `touched`, `weight` and `value` given. These
-        three are written for variables `first` to `last`.
-    """
+    """Write to `design` the lists, weights and values of the rows that `merge_rows` counted."""
     n_rows = len(examples.weight)
     listed = np.empty(n_rows, np.bool_)
     stands = np.empty(n_rows, np.bool_)
@@ -271,11 +227,7 @@ def list_merged(lists, examples, merging, design, first, last):
 
 @kernel
 def _merge_examples(examples, v, row_of, weight, value, stands):
-    """Write the weights and values of the merged rows of `v`, and which rows stand for them.
-
-    weight : float64, and value : uint8, (n_merged,). stands : bool, (n_rows,), true for the first
-    of the rows that are merged into one.
-    """
+    """Write the weights and values of the merged rows of `v`, and which rows come first of them."""
     weight[:] = 0.0
     n = 0
     for i in range(len(row_of)):

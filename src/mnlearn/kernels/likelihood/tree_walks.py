@@ -1,15 +1,13 @@
 """Pseudo-likelihood of the features of probability trees, found by walking the trees.
 
-The features of a tree are paths to its nodes, each with a state of the tree's target. All features
-of one path and state hold together or not at all, so a row sees a tree as the sum of the weights on
-the path to its leaf. Putting a variable that the path tests into another state leads to another
-leaf, or to the same one. The difference of the two sums is what the tree adds to the *odds* of the
-state that the variable has against the other state. A *walk* is the leaf of a row in one tree,
-followed by the leaves that such changes lead to, from the root down. A *code* is a leaf, numbered
-within its tree, times 2^bits, plus the state of the tree's target in the row.
+A row sees a tree as the sum of the weights on the path to its leaf. Putting a variable that the
+path tests into another state leads to another leaf, or to the same one; the difference of the two
+sums is what the tree adds to the *odds* of the state of that variable against the other state. Odds
+stand in the column of the other state, or the one column of a variable of two states.
 
-Odds stand in the columns of the schema: those of a variable of two states in its column, those
-against a state of another variable in the column of this state.
+A *walk* is the leaf of a row in one tree, followed by the leaves that such changes lead to, from
+the root down. A *code* is a leaf, numbered within its tree, times 2^bits, plus the state of the
+tree's target in the row.
 """
 
 from typing import NamedTuple
@@ -24,20 +22,13 @@ _U0, _U1 = np.uint64(0), np.uint64(1)
 
 
 class Forest(NamedTuple):
-    """The trees of all variables; inner nodes and leaves are numbered apart, tree by tree.
+    """The trees of all variables; a place is the number of an inner node, or ~number of a leaf.
 
-    A place is the number of an inner node, or ~number of a leaf.
-
-    start : int64, (n_vars + 1,), columns of the variables. bits : int, of a state in a code.
-    root : int32, (n_vars,), place of the root of each tree.
-    test : int32, (n_inner,), column that an inner node tests. var : int32, its variable.
-    child : int32, (n_inner, 2), place for each value of the tested column.
-    change_start : int64, (2 n_inner + 1,), and change : uint32. The changes of state of the tested
-        variable that leave inner node n by its other side, where a row leaves it by side x, are
-        change[change_start[2 n + x]:change_start[2 n + x + 1]]: columns of the odds.
-    first_leaf : int64, (n_vars + 1,). Tree v has the leaves first_leaf[v]:first_leaf[v + 1].
-    path_start : int64, (n_leaves + 1,), and path : uint32. The changes on the path to leaf k are
-        path[path_start[k]:path_start[k + 1]], from the root down.
+    root, child : places. test, var : column that an inner node tests, and its variable. Tree v has
+    the leaves first_leaf[v]:first_leaf[v + 1]. The changes of state, as columns of the odds, that
+    leave inner node n by its other side, where a row leaves it by side x, are change[change_start[2
+    n + x]:change_start[2 n + x + 1]]; those on the path to leaf k are
+    path[path_start[k]:path_start[k + 1]], from the root down.
     """
 
     start: NDArray[np.int64]
@@ -54,14 +45,9 @@ class Forest(NamedTuple):
 
 
 class Walks(NamedTuple):
-    """The rows in blocks, and the walks of the first blocks.
+    """The rows in blocks of `block_rows`, and the codes of the first `n_stored` blocks.
 
-    rows : uint8, (n_rows, n_columns). states : uint8, (n_rows, n_vars). weight : float64,
-        (n_rows,).
-    block_rows : int, rows of a block.
-    offset : int64, (n_blocks + 1,), codes of all walks before each block.
-    n_stored : int, number of blocks whose walks are stored. stored : uint16 or uint32, their
-        codes: tree by tree, and in it row by row.
+    offset : codes of all walks before each block. stored : tree by tree, and in it row by row.
     """
 
     rows: NDArray[np.uint8]
@@ -148,9 +134,8 @@ def _room(walks):
 def weigh_walks(forest, walks, part_start, first, last, own, near):
     """Sum the weights of the rows of each code, and of the flips of rows that lead to it.
 
-    part_start : int64, (n_parts + 1,). Part p is the blocks part_start[p]:part_start[p + 1].
-    own, near : float64, (n_parts, 2^bits n_leaves), leaf by leaf, zero on entry; written for
-        parts `first` to `last`.
+    Part p is the blocks part_start[p]:part_start[p + 1]. own, near : (n_parts, 2^bits n_leaves),
+    leaf by leaf, added to for parts `first` to `last`.
     """
     first_leaf, path_start, bits = forest.first_leaf, forest.path_start, forest.bits
     rows, weight, block_rows = walks.rows, walks.weight, walks.block_rows
@@ -174,11 +159,8 @@ def weigh_walks(forest, walks, part_start, first, last, own, near):
 def value_and_gradient(forest, walks, total, part_start, first, last, loss, gradient):
     """Negative log-pseudo-likelihood of the rows of parts `first` to `last`, and its derivatives.
 
-    total : float64, (2^bits n_leaves,), leaf by leaf. Sum of the weights of the features that hold
-        at a leaf with each state of the tree's target.
-    part_start : as in `weigh_walks`.
-    loss : float64, (n_parts,), written. gradient : float64, (n_parts, 2^bits n_leaves), by
-        `total`, zero on entry; written.
+    total : (2^bits n_leaves,), sum of the weights of the features that hold at a leaf with each
+    state of the tree's target. gradient : (n_parts, 2^bits n_leaves), by `total`, zero on entry.
     """
     rows, weight, block_rows = walks.rows, walks.weight, walks.block_rows
     room = _room(walks)
@@ -203,10 +185,7 @@ def value_and_gradient(forest, walks, total, part_start, first, last, loss, grad
 
 @kernel
 def _add_trees(forest, codes, total, odds):
-    """Add what the trees add to the odds of the states that some rows have.
-
-    odds : float64, (number of rows, n_columns), added to.
-    """
+    """Add what the trees add to the odds of the states that some rows have."""
     start, bits, path_start, path = forest.start, forest.bits, forest.path_start, forest.path
     k = _U0  # Unsigned indices need no test for negative ones.
     for v in range(len(forest.root)):
@@ -268,10 +247,7 @@ def _sum_trees(forest, codes, slope, gradient):
 
 @kernel
 def _losses_of_states(weight, odds, start, lost):
-    """Do as `_losses` for variables of any number of states: lost has a place for each column.
-
-    The odds of a variable's own state are 0.
-    """
+    """Do as `_losses` for any numbers of states; the odds of a variable's own state are 0."""
     for v in range(len(start) - 1):
         first, end = start[v], start[v + 1]
         if end - first == 1:
@@ -290,10 +266,7 @@ def _losses_of_states(weight, odds, start, lost):
 
 @fused_kernel
 def _losses(weight, odds, lost):
-    """Write the loss of each variable of a row to `lost`; make `odds` its derivative.
-
-    All variables have two states.
-    """
+    """Write the loss of each binary variable of a row to `lost`; make `odds` its derivative."""
     for v in range(len(odds)):
         s = odds[v]
         e = exp_nonpositive(-abs(s))
@@ -303,13 +276,7 @@ def _losses(weight, odds, lost):
 
 @kernel
 def sum_down(parent, leaf, weight, out):
-    """Sum weights of nodes from the root of each tree to each of its leaves.
-
-    parent : int64, (n_nodes,), -1 at a root; parents stand before their children.
-    leaf : int64, (n_nodes,), number of the leaf that a node is, or -1.
-    weight : float64, (n_nodes, 2^bits), replaced by the sums. out : float64, (n_leaves, 2^bits),
-        written.
-    """
+    """Sum weights of nodes, parents first, from the root of each tree to each of its leaves."""
     for m in range(len(parent)):
         for y in range(weight.shape[1]):
             if parent[m] >= 0:
@@ -320,11 +287,7 @@ def sum_down(parent, leaf, weight, out):
 
 @kernel
 def sum_up(parent, leaf, value, out):
-    """Sum values of leaves over the leaves below each node; arguments as in `sum_down`.
-
-    value : float64, (n_leaves, 2^bits). out : float64, (n_nodes, 2^bits), written; 0 below the
-        leaves.
-    """
+    """Sum values of leaves over the leaves below each node; arguments as in `sum_down`."""
     out[:] = 0.0
     for m in range(len(parent) - 1, -1, -1):
         for y in range(out.shape[1]):
@@ -340,9 +303,6 @@ def count_touches(counted, depth, start, split_var, child, rows):
 
     The features are those of the nodes `counted`, each with all states of the target, which share
     the target's literal. Tests of other states of a variable count as tests of other variables.
-
-    counted : bool, and depth : int64, (n_nodes,). start, split_var, child : as in `Trees`.
-    rows : uint8, (n_rows, n_columns).
     """
     total = 0
     for i in range(len(rows)):

@@ -17,11 +17,8 @@ def anneal(terms, start_odds, state, energy, n_steps, seed, first, last, log_wei
     In step k of `n_steps` the distribution is start^(1 - k / n_steps) * model^(k / n_steps), both
     unnormalised. The weight grows by the change of the distribution; then one sweep follows.
 
-    terms : QueryTerms, all variables in the query. start_odds : float64, (n_vars,), the log-odds
-        of each variable at the start.
-    state : uint8, (n_chains, n_vars), drawn from the start distribution; overwritten.
-    energy : float64, (n_chains,), log-potential of these states in the model.
-    seed : uint64; chain i depends on it and on i. log_weight : float64, (n_chains,), written.
+    start_odds : log-odds at the start, from which `state`, (n_chains, n_vars), was drawn;
+    overwritten. energy : log-potential of these states in the model.
     """
     n_vars = len(start_odds)
     left = room_for(terms)
@@ -45,11 +42,7 @@ def anneal(terms, start_odds, state, energy, n_steps, seed, first, last, log_wei
 
 @kernel
 def _run_steps(left, n_left, effect, x, log_odds, start_odds, model, n_steps, stream):
-    """Run one chain and return its log-weight.
-
-    model : float64, log-potential of the state `x` in the model. stream : uint64. Others as in
-    `anneal` and `update_terms`.
-    """
+    """Run one chain and return its log-weight; model : log-potential of the first state."""
     n_vars = len(start_odds)
     start = 0.0
     for v in range(n_vars):
@@ -80,11 +73,7 @@ def _run_steps(left, n_left, effect, x, log_odds, start_odds, model, n_steps, st
 
 @kernel
 def anneal_blocks(terms, blocks, log_p, state, energy, n_steps, seed, first, last, log_weight):
-    """Do as `anneal` for variables of several states; see `blocks`.
-
-    log_p : float64, (n_columns,), the log-probability of each state at the start, and of single
-        columns their log-odds. state : uint8, (n_chains, n_blocks), the numbers of states.
-    """
+    """Do as `anneal` for the states, by number, of variables of several; see `blocks`."""
     n = len(blocks.block_of)
     left = room_for(terms)
     nothing = np.empty((1, 0), np.uint8)

@@ -1,15 +1,10 @@
 """Loopy belief propagation among the query variables of a log-linear model, given evidence.
 
-Each conjunction that the evidence satisfies is a factor: its value is exp(w) where its literals of
-query variables all hold, else 1. So its message to a variable depends only on the probability p
-that its other literals hold: log(1 - p + p exp(w)) in favour of the variable's literal. Here 1 - p
-is a sum of products, so that it keeps its digits where p is near 1. The work for a factor is
-proportional to its length. All messages and beliefs are log-odds of the value 1.
+Each conjunction that the evidence satisfies is a factor: its value is exp(w) where its literals
+hold, else 1. So its message to a variable depends only on the probability p that its other literals
+hold: log(1 - p + p exp(w)) in favour of the variable's literal. Messages and beliefs are log-odds.
 
-Variables have two states; others are for the messages of tables.
-
-Factors lie in runs: those of one run share no variable. The messages of a run therefore do not
-depend on each other, and the loops over them use vector instructions.
+Factors of one run share no variable, so that loops over a run use vector instructions.
 """
 
 from typing import NamedTuple
@@ -33,11 +28,10 @@ _MOST_WORDS = 64
 class PropagationPlan(NamedTuple):
     """How messages are renewed, and when that ends.
 
-    max_iterations : int. tolerance : float64, largest change of a belief, in log-odds, in an
-        iteration that ends the propagation. damping : float64, share of the old message in the new
-        one.
-    parallel : bool, whether all messages of an iteration are computed from the beliefs before it.
-        If not, one run of factors after the other sends its messages, from the newest beliefs.
+    tolerance : largest change of a belief in an iteration that ends the propagation. damping :
+    share of the old message in the new one. parallel : whether all messages of an iteration are
+    computed from the beliefs before it; if not, one run of factors after the other sends its
+    messages.
     """
 
     max_iterations: int
@@ -49,15 +43,10 @@ class PropagationPlan(NamedTuple):
 class Factors(NamedTuple):
     """Room for the terms that are factors given some evidence; their number is kept beside it.
 
-    start : int64, (n_terms + 1,). Factor f has the literals start[f]:start[f + 1].
-    var : int64, value : uint8, (n_literals,), variable of each literal and the value it asks for.
-    constants : float64, (3, n_terms). A message of factor f is a + log(b (1 - p) + c p) with the
-        constants a, b, c = constants[:, f]; a is 0 unless exp(w) could overflow.
-    message : float64, (n_literals,). own, others : float64, (2, n_literals + _STEP), scratch:
-        the probability that a literal does not hold, and that it does; the same of all other
-        literals of its factor together.
-    term : int64, (n_terms,), the term of each factor.
-    run_start : int64, (n_terms + 1,). Run r has the factors run_start[r]:run_start[r + 1].
+    constants : a, b, c of each factor, whose messages are a + log(b (1 - p) + c p); a is 0 unless
+    exp(w) could overflow. own, others : scratch: the probability that a literal does not hold, and
+    that it does; the same of all other literals of its factor together. Run r has the factors
+    run_start[r]:run_start[r + 1].
     """
 
     start: NDArray[np.int64]
@@ -75,10 +64,8 @@ class Factors(NamedTuple):
 def propagate_beliefs(terms, evidence, plan, first, last, beliefs, report):
     """Fill in the beliefs of all query variables for the evidence rows `first` to `last`.
 
-    terms : QueryTerms, all symmetric. evidence : uint8, (n_evidence, n_evidence_indicators).
-    plan : PropagationPlan. beliefs : float64, (n_evidence, n_query), overwritten by log-odds.
-    report : float64, (n_evidence, 3), overwritten: the iterations, the largest change in the last
-        one, and the Bethe estimate of log Z of the query variables.
+    report : overwritten: the iterations, the largest change in the last one, and the Bethe estimate
+    of log Z of the query variables.
     """
     factors = _room_for_factors(terms)
     before = np.empty(beliefs.shape[1])
@@ -121,10 +108,7 @@ def _room_for_factors(terms):
 
 @kernel
 def _collect_factors(terms, evidence, n_query, factors):
-    """Fill in the terms that matter given the evidence, in runs; return how many runs there are.
-
-    These are the terms of weight other than 0 that the evidence satisfies.
-    """
+    """Fill in the terms, of weight not 0, that the evidence satisfies; return how many runs."""
     run = np.empty(len(terms.weight), np.int64)
     n_runs = _find_runs(terms, evidence, n_query, run)
     _sort_by_run(run, n_runs, factors)
@@ -216,10 +200,7 @@ def _largest_change(before, after):
 
 @inlined
 def _multiply_others(own, others, begin, end):
-    """Fill in others[:, begin:end]; return the probabilities that not all literals hold, and all.
-
-    No division, which a probability of 0 would not allow.
-    """
+    """Fill in others[:, begin:end]; return the chances that not all hold, and that all do."""
     fail, hold = 0.0, 1.0
     for k in range(begin, end):
         others[0, k], others[1, k] = fail, hold

@@ -1,10 +1,9 @@
 """Variables of several states as blocks of columns, of which exactly one is 1.
 
 A literal speaks of an indicator: of a column, or of a set of columns of one variable, which is 1
-where one of them is. A term has at most one literal on a variable. So the log-odds of an indicator
-do not depend on the variable's own state, and kernels that keep the log-odds of binary variables up
-to date keep those of indicators. The score of a state is the sum of the log-odds of the indicators
-that have it; the distribution of a variable given all others is the softmax of the scores.
+where one of them is. A term has at most one literal on a variable, so the log-odds of an indicator
+do not depend on the variable's own state. The score of a state is the sum of the log-odds of the
+indicators that have it; a variable given all others has the softmax of the scores.
 """
 
 from typing import NamedTuple
@@ -34,11 +33,9 @@ from mnlearn.kernels.sampling.effects import (
 class Blocks(NamedTuple):
     """The query variables as blocks of columns. Indicators are numbered columns first, then sets.
 
-    start : int64, (n_blocks + 1,). Block b has the columns start[b]:start[b + 1]. A block of one
-        column is a variable of two states, and the column is 1 in the second.
-    set_start : int64, (n_blocks + 1,). Block b has the sets set_start[b]:set_start[b + 1].
-    member : uint8, (n_sets, largest number of columns). Whether a set has a state.
-    block_of : int64, (n_indicators,). The block of each indicator.
+    Block b has the columns start[b]:start[b + 1], and one column if its variable has two states;
+    and the sets set_start[b]:set_start[b + 1]. member[s, a] : whether set s has state a of its
+    variable. block_of : the block of each indicator.
     """
 
     start: NDArray[np.int64]
@@ -48,12 +45,11 @@ class Blocks(NamedTuple):
 
 
 class Board(NamedTuple):
-    """A state and what is kept up to date of it; see `kernels.sampling.chains`.
+    """A state and what is kept up to date of it; see `chains`.
 
-    state : int64, (n_blocks,), the number of the state of each block.
-    x : uint8, odds : float64, stale : bool, (n_indicators + 1,). effect : see `collapse_pairs`.
-    score, p : float64, (n_columns,), the scores and probabilities of the states of each block when
-        it was last drawn; of a single column its log-odds, and the probability of a 1.
+    state : the number of the state of each block. x, odds, stale : of indicators and a spare place.
+    score, p : the scores and probabilities of the states of each block when it was last drawn; of a
+    single column its log-odds, and the probability of a 1.
     """
 
     state: NDArray[np.int64]
@@ -141,10 +137,7 @@ def draw_first_states(stream, blocks, state):
 
 @kernel
 def set_board(state, blocks, log_odds, effect, left, n_left):
-    """Return the board of a state.
-
-    log_odds : float64, (n_indicators,), those that `condition` and `collapse_pairs` leave.
-    """
+    """Return the board of a state, given the log-odds that `collapse_pairs` leaves."""
     n, n_columns = len(log_odds), blocks.start[-1]
     # One place more than indicators; see `update_terms`.
     x, odds = np.zeros(n + 1, np.uint8), np.zeros(n + 1)
@@ -159,10 +152,7 @@ def set_board(state, blocks, log_odds, effect, left, n_left):
 
 @kernel
 def sweep_blocks(stream, blocks, board, share, base):
-    """Draw each block in order; return the stream, and the rise of the log-potential.
-
-    Scores are multiplied by `share`, and `base`, float64 of (n_columns,), is added.
-    """
+    """Draw each block by `share` times its scores plus `base`; return the stream and the rise."""
     rise = 0.0
     state, stale, score, p = board.state, board.stale, board.score, board.p
     for b in range(len(state)):
@@ -228,12 +218,9 @@ def _flip(k, board):
 def sample_block_marginals(terms, evidence, blocks, seed, burn_in, batch_end, first, last, out):
     """Estimate the probability that each query column is 1, for evidence rows `first` to `last`.
 
-    Blocks are drawn in order. Counted sweeps add the probabilities from which states are drawn.
-
-    terms : QueryTerms over indicators. evidence : uint8, (n_evidence, n_evidence_indicators).
-    blocks : Blocks. seed : uint64. burn_in : int, sweeps that are not counted.
-    batch_end : int64, (n_batches,), number of counted sweeps at the end of each batch.
-    out : float32, (n_evidence, n_batches, n_columns), written: the mean over each batch.
+    Counted sweeps add the probabilities from which states are drawn. batch_end : number of counted
+    sweeps at the end of each batch. out : (n_evidence, n_batches, n_columns), means over each
+    batch.
     """
     n, n_columns = len(blocks.block_of), blocks.start[-1]
     left = room_for(terms)
@@ -263,12 +250,7 @@ def sample_block_marginals(terms, evidence, blocks, seed, burn_in, batch_end, fi
 
 @kernel
 def advance_block_states(terms, blocks, n_sweeps, seed, from_random, first, last, states):
-    """Make `n_sweeps` sweeps over all blocks in each of the chains `first` to `last`.
-
-    terms, blocks : all variables are in the query. seed : uint64; what chain i draws depends on it
-    and on i. from_random : bool, whether chains start from random states and not from those given.
-    states : uint8, (n_chains, n_blocks), numbers of states, overwritten.
-    """
+    """Make `n_sweeps` sweeps in each of the chains `first` to `last`; see `advance_states`."""
     n = len(blocks.block_of)
     left = room_for(terms)
     log_odds, effect = np.zeros(n), np.empty((n, n))

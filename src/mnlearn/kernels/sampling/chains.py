@@ -13,12 +13,10 @@ from mnlearn.kernels.sampling.effects import add_effects, flip_effects, mark_aff
 
 
 class Chain(NamedTuple):
-    """One chain for one row of evidence.
+    """One chain for one row of evidence: its first state, sweeps, and room for the means of
+    batches.
 
-    x : uint8, (n_query,), the first state. stream : uint64, state of the stream of random numbers.
-    burn_in : int, sweeps that are not counted. batch_end : int64, (n_batches,), number of counted
-    sweeps at the end of each batch.
-    out : float32, (n_batches, n_query), written: mean probability of the value 1 in each batch.
+    batch_end : number of counted sweeps at the end of each batch.
     """
 
     x: NDArray[np.uint8]
@@ -51,10 +49,7 @@ _TWO_VIOLATED = 2 << _COUNT
 
 @kernel
 def sample_by_flips(log_odds, effect, left, n_left, chain):
-    """Run a chain that keeps every log-odds up to date; only a changed value costs work.
-
-    log_odds : float64, (n_query,). effect : see `collapse_pairs`. left : LeftTerms. chain : Chain.
-    """
+    """Run a chain that keeps every log-odds up to date; only a changed value costs work."""
     x, stream, burn_in, batch_end, out = chain
     n_query = len(x)
     # One place more than variables; see `update_terms`.
@@ -92,13 +87,7 @@ def sample_by_flips(log_odds, effect, left, n_left, chain):
 
 @kernel
 def make_sweeps(n_sweeps, stream, x, log_odds, effect, left, by_literal, violated):
-    """Draw every variable `n_sweeps` times in order; return the state of the stream after it.
-
-    stream : uint64. x : uint8, (n_query + 1,), the state, overwritten. log_odds : float64,
-    (n_query + 1,), those in this state, overwritten; for the last place of both see `update_terms`.
-    effect : see `collapse_pairs`, or of shape (0, 0). left : LeftTerms.
-    by_literal, violated : see `index_terms`.
-    """
+    """Draw every variable `n_sweeps` times in order; return the state of the stream after it."""
     n_query = len(x) - 1
     thresholds, stale = np.empty(n_query), np.empty(n_query + 1, np.bool_)
     for _ in range(n_sweeps):
@@ -126,10 +115,8 @@ def _violation(v):
 def index_terms(left, n_left, n_query, x, log_odds):
     """Return the terms of each variable and a word on the violated literals of each term.
 
-    left : LeftTerms. x : uint8, the state. log_odds : float64, added to: then it holds every
-    variable's log-odds in state `x`.
-    Returns (start, term), where term[start[2 * v + a]:start[2 * v + a + 1]] are the terms that ask
-    variable v for value a; and violated, int64, (n_left,), see `_violation`.
+    term[start[2 * v + a]:start[2 * v + a + 1]] are the terms that ask variable v for value a. What
+    the terms add to log-odds in the state `x` is added. The words are those of `_violation`.
     """
     start, var, value, weight, owner, _, _ = left
     n_literals = start[n_left]
@@ -166,11 +153,10 @@ def index_terms(left, n_left, n_query, x, log_odds):
 def update_terms(v, x, left, by_literal, violated, log_odds, stale):
     """Bring log-odds up to date after x[v] has changed, and mark those that change as stale.
 
-    A symmetric term matters to the log-odds of a variable if its other literals hold: to all its
-    variables if no literal is violated, and to the variable of a single violated literal. If more
-    are violated it matters to none, and the change goes to a spare place at the end of `x`,
-    `log_odds` and `stale`: the processor cannot foresee that number, and a wrong guess costs more
-    than the addition.
+    A symmetric term matters to all its variables if no literal is violated, and to the variable of
+    a single violated literal. If more are violated it matters to none, and the change goes to a
+    spare place at the end of `x`, `log_odds` and `stale`: the processor cannot foresee that number,
+    and a wrong guess costs more than the addition.
     """
     start, var, weight, owner = left.start, left.var, left.weight, left.owner
     literal_start, term = by_literal

@@ -1,13 +1,9 @@
 """What is left of a model's terms once the evidence is known.
 
-A term is a conjunction with a weight. A symmetric term (a feature of a Markov network) adds its
-weight to the log-probability of the states that satisfy it. An owned term (part of a CPD) adds its
-weight to the log-odds of its owner alone. Conditioning removes the literals on evidence variables
-that hold, and the terms with one that does not. Terms that are equal then become one.
-
-Terms are of one kind if they are equal wherever the evidence holds. The features of a probability
-tree, and those converted from it, differ in few literals, so that many of the terms that hold are
-equal.
+A term is a conjunction with a weight. A symmetric term adds it to the log-probability of the states
+that satisfy it; an owned term (part of a CPD) to the log-odds of its owner alone. Conditioning
+removes the literals on evidence variables that hold, and the terms with one that does not; then
+terms of one kind, equal wherever the evidence holds, become one.
 """
 
 from typing import NamedTuple
@@ -26,13 +22,7 @@ _HALF = np.uint64(32)
 
 @kernel
 def number_kinds(start, var, value, owner):
-    """Return the kind of each term, int64, (n_terms,), numbered in the order of their first terms.
-
-    Terms of one kind have the same owner and the same literals in the same order.
-
-    start : int64, (n_terms + 1,). Term t has the literals start[t]:start[t + 1].
-    var : int64, value : uint8, (n_literals,). owner : int64, (n_terms,).
-    """
+    """Number the terms by kind: terms of one have the same owner and literals in the same order."""
     n_terms = len(owner)
     n_slots = 2
     while n_slots < 2 * n_terms:
@@ -81,13 +71,10 @@ _NONE = np.uint64(0)
 class QueryTerms(NamedTuple):
     """Terms whose literals are split into those on evidence and those on query variables.
 
-    evidence_start, query_start : int64, (n_terms + 1,). Term t has the evidence literals
-        evidence_start[t]:evidence_start[t + 1], and likewise its query literals.
-    evidence_var, query_var : int64, numbered 0, 1, … within the evidence and within the query.
-    evidence_value, query_value : uint8, the value that a literal asks for.
-    weight : float64, (n_terms,).
-    owner : int64, (n_terms,), the query variable whose log-odds the term adds to, or SYMMETRIC.
-    kind : int64, (n_terms,), the same for terms with the same query literals and owner.
+    Term t has the evidence literals evidence_start[t]:evidence_start[t + 1], and likewise its query
+    literals; variables are numbered within the evidence and within the query. owner : the query
+    variable whose log-odds the term adds to, or SYMMETRIC. kind : the same for terms with the same
+    query literals and owner.
     """
 
     evidence_start: NDArray[np.int64]
@@ -104,11 +91,8 @@ class QueryTerms(NamedTuple):
 class LeftTerms(NamedTuple):
     """Room for the terms that are left given some evidence; the number in use is kept beside it.
 
-    start : int64, (n_terms + 1,). Term t has the literals start[t]:start[t + 1].
-    var, value : int64, (n_literals,), query variable of each literal and the value it asks for.
-    weight : float64, and owner, kind : int64, (n_terms,), as in `QueryTerms`.
-    place_of : int64, (n_terms,). The term of a kind that is left has this place, if that term has
-        the kind; else no term of the kind is left.
+    place_of : the term of a kind that is left has this place, if that term has the kind; else no
+    term of the kind is left.
     """
 
     start: NDArray[np.int64]
@@ -140,9 +124,7 @@ def holding_terms(terms, evidence):
     """Return (start, held): terms held[start[i]:start[i + 1]] are those that evidence i allows.
 
     These are the terms whose evidence literals all hold, in ascending order. One word holds a bit
-    of each row of evidence, so that a term costs little where it fails in all rows.
-
-    terms : QueryTerms. evidence : uint8, (n_rows, n_evidence_vars), at most BATCH rows.
+    of each of at most BATCH rows, so that a term costs little where it fails in all.
     """
     e_start, e_var, e_value = terms.evidence_start, terms.evidence_var, terms.evidence_value
     n_rows, n_vars = evidence.shape
@@ -182,9 +164,7 @@ def holding_terms(terms, evidence):
 def condition(terms, held, log_odds, left):
     """Keep the query literals of the terms `held`, one term of a kind; return how many are left.
 
-    terms : QueryTerms. held : int64, the terms whose evidence literals hold, see `holding_terms`.
-    log_odds : float64, (n_query,). Terms without other query variables are added here.
-    left : LeftTerms, written.
+    Terms without other query variables are added to `log_odds`, (n_query,).
     """
     q_start, q_var, q_value = terms.query_start, terms.query_var, terms.query_value
     weight, owner, kind = terms.weight, terms.owner, terms.kind
@@ -220,10 +200,8 @@ def condition(terms, held, log_odds, left):
 def entries_by_variable(left, n_left, n_query):
     """Return (start, term, literal): the terms that add to the log-odds of each variable.
 
-    Those of variable v are term[start[v]:start[v + 1]], in ascending order. The term's literal on v
-    is beside it, or OWNED.
-
-    left : LeftTerms, of which `n_left` are in use.
+    Those of variable v are term[start[v]:start[v + 1]], in ascending order, each with its literal
+    on v, or OWNED.
     """
     t_start, var, owner = left.start, left.var, left.owner
     start = np.zeros(n_query + 1, np.int64)
@@ -297,10 +275,7 @@ def log_potential_table(log_odds, left, n_left, out):
 
 @kernel
 def log_odds_table(log_odds, left, n_left, potential, out):
-    """Write the log-odds of each query variable in every query state to `out`.
-
-    potential : float64, scratch, (2^n_query,). out : float64, (n_query, 2^n_query).
-    """
+    """Write the log-odds of each query variable in every query state to `out`."""
     log_potential_table(log_odds, left, n_left, potential)
     for v in range(len(log_odds)):
         bit = 1 << v

@@ -1,7 +1,6 @@
 """The matrix of the effects of single variables on each other's log-odds.
 
-Given the evidence, most terms tie two variables, and many terms tie the same two. The matrix takes
-the place of these terms.
+Given the evidence, most terms tie two variables; the matrix takes their place.
 """
 
 from typing import NamedTuple
@@ -14,12 +13,7 @@ from mnlearn.kernels.sampling.conditioning import SYMMETRIC
 
 
 class LongerFeatures(NamedTuple):
-    """Conjunctions that add to the log-odds of their owner where they hold.
-
-    start : int64, (n_features + 1,). Feature f has the literals start[f]:start[f + 1].
-    var : int32, and value : uint8, (n_literals,). owner : integers, and weight : float64,
-    (n_features,).
-    """
+    """Conjunctions that add to the log-odds of their owner where they hold."""
 
     start: NDArray[np.int64]
     var: NDArray[np.int32]
@@ -32,11 +26,8 @@ class LongerFeatures(NamedTuple):
 def collapse_pairs(left, n_left, log_odds, effect):
     """Move the terms that tie two variables into a matrix; return how many terms are left.
 
-    They add to the log-odds of u a constant, which goes to log_odds[u], and effect[v, u] if v is
-    1. These are the symmetric terms of two literals and the owned terms of one.
-
-    left : LeftTerms, of which `n_left` are in use. log_odds : float64, (n_query,), added to.
-    effect : float64, (n_query, n_query), overwritten.
+    They add to the log-odds of u a constant, which goes to log_odds[u], and effect[v, u] if v is 1.
+    These are the symmetric terms of two literals and the owned terms of one.
     """
     start, var, value, weight, owner, _, _ = left
     effect[:] = 0.0
@@ -76,10 +67,7 @@ def _add_effect(effect, log_odds, v, value, u, change):
 
 @kernel
 def add_effects(effect, x, log_odds):
-    """Add to the log-odds the effects of all variables that are 1.
-
-    effect : float64, (n, n). x : uint8, (n,). log_odds : float64, (n,) or longer.
-    """
+    """Add to the log-odds the effects of all variables that are 1."""
     for v in range(len(x)):
         if x[v]:
             for u in range(len(x)):
@@ -88,12 +76,7 @@ def add_effects(effect, x, log_odds):
 
 @kernel
 def add_owned(rows, constant, effect, longer, out):
-    """Add to the log-odds of every variable what the features of its CPD add.
-
-    rows : uint8, (n_rows, n_vars). constant : float64, (n_vars,). effect : float64, (n_vars,
-    n_vars), added to the log-odds of the second variable where the first is 1.
-    longer : LongerFeatures. out : float64, (n_rows, n_vars), added to.
-    """
+    """Add to the log-odds of every variable, (n_rows, n_vars), what the features of its CPD add."""
     start, var, value, owner, weight = longer
     for i in range(len(rows)):
         x = rows[i]

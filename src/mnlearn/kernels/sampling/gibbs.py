@@ -1,7 +1,6 @@
 """Rao-Blackwellised Gibbs sampling of the query variables, one chain per evidence.
 
-Up to 64 variables are sampled by scans: their state is one word. Chains of a whole model go on from
-a state that is given, or from a random one.
+Up to 64 variables are sampled by scans: their state is one word.
 """
 
 from typing import NamedTuple
@@ -39,10 +38,8 @@ _NONE = np.uint64(0)
 def sample_by_scans(log_odds, effect, left, n_left, chain):
     """Run a chain of up to 64 variables whose state is one word.
 
-    It keeps the effects of single variables up to date. When a neighbour of a variable has
-    changed, it evaluates the other terms of the variable again, several at a time.
-
-    log_odds : float64, (n_query,). effect : see `collapse_pairs`. left : LeftTerms. chain : Chain.
+    It keeps the effects of single variables up to date. When a neighbour of a variable has changed,
+    it evaluates the other terms of the variable again, several at a time.
     """
     x, stream, burn_in, batch_end, out = chain
     n_query = len(x)
@@ -110,8 +107,8 @@ def _sum_held(state, mask, asked, signed, begin, end):
 def _conditions(left, n_left, n_query):
     """Return, by variable, the conditions (mask, asked) and the signed weights of its terms.
 
-    A term adds its signed weight to the log-odds of a variable if the state agrees with `asked` on
-    the bits of `mask`. The sign is that of the variable's own literal.
+    A term adds its weight, with the sign of the variable's own literal, to the log-odds of a
+    variable if the state agrees with `asked` on the bits of `mask`.
     """
     entry_start, term, literal = entries_by_variable(left, n_left, n_query)
     start, var, value, weight = left.start, left.var, left.value, left.weight
@@ -152,13 +149,11 @@ def _neighbours(effect, entry_start, mask):
 class GibbsPlan(NamedTuple):
     """How long chains are, and how they are run.
 
-    burn_in, n_samples : int, sweeps that are not counted, and sweeps that are.
-    n_batches : int, number of runs of consecutive sweeps with a mean of their own. The first
-        n_samples % n_batches runs have one sweep more than the others.
-    table_share : float64. The probabilities in all query states are tabled if that takes at most
-        this share of the number of updates.
-    scan_limit : int, at most 64. Up to this many query variables, terms are scanned; beyond it they
-        are kept up to date flip by flip.
+    burn_in, n_samples : sweeps that are not counted, and that are. The first n_samples % n_batches
+    batches have one sweep more than the others. table_share : the probabilities in all query states
+    are tabled if that takes at most this share of the number of updates. scan_limit : up to this
+    many query variables, at most 64, terms are scanned; beyond it they are kept up to date flip by
+    flip.
     """
 
     burn_in: int
@@ -172,12 +167,8 @@ class GibbsPlan(NamedTuple):
 def sample_marginals(terms, evidence, base, seed, plan, first, last, out):
     """Estimate P(query variable = 1 | evidence) for evidence rows `first` to `last`.
 
-    Query variables are updated in order. Counted sweeps add the probability from which a value is
-    drawn, not the value.
-
-    terms : QueryTerms. base : float64, (n_query,), log-odds before any term.
-    evidence : uint8, (n_evidence, n_evidence_vars). seed : uint64. plan : GibbsPlan.
-    out : float32, (n_evidence, n_batches, n_query), written: the mean over each batch.
+    Counted sweeps add the probability from which a value is drawn, not the value. base : log-odds
+    before any term. out : (n_evidence, n_batches, n_query), the mean over each batch.
     """
     n_query = len(base)
     burn_in, n_samples, n_batches, table_share, scan_limit = plan
@@ -207,7 +198,7 @@ def sample_marginals(terms, evidence, base, seed, plan, first, last, out):
 
 @kernel
 def batch_ends(n_samples, n_batches):
-    """Return the number of counted sweeps at the end of each batch, int64, (n_batches,)."""
+    """Return the number of counted sweeps at the end of each batch."""
     batch_end = np.empty(n_batches, np.int64)
     for b in range(n_batches):
         batch_end[b] = (b + 1) * (n_samples // n_batches) + min(b + 1, n_samples % n_batches)
@@ -216,10 +207,7 @@ def batch_ends(n_samples, n_batches):
 
 @kernel
 def _sample_from_table(log_odds, left, n_left, chain):
-    """Run a chain by looking up the probability of each variable in each query state.
-
-    log_odds : float64, (n_query,). left : LeftTerms, of which `n_left` are in use. chain : Chain.
-    """
+    """Run a chain by looking up the probability of each variable in each query state."""
     x, stream, burn_in, batch_end, out = chain
     n_query = len(x)
     table = np.empty((n_query, 1 << n_query))
@@ -249,11 +237,8 @@ def _sample_from_table(log_odds, left, n_left, chain):
 
 @kernel
 def advance_states(terms, n_sweeps, seed, from_random, first, last, states):
-    """Make `n_sweeps` sweeps over all variables in each of the chains `first` to `last`.
-
-    terms : see `condition`, all variables in the query. seed : uint64; what chain i draws depends
-    on it and on i. from_random : bool, whether chains start from random states and not from those
-    given. states : uint8, (n_chains, n_vars), overwritten.
+    """Make `n_sweeps` sweeps in each of the chains `first` to `last`, which depend on their
+    numbers.
     """
     n_vars = states.shape[1]
     left = room_for(terms)

@@ -1,12 +1,9 @@
 """MC-SAT: slice sampling of a log-linear model, one uniform draw of a satisfying state at a time.
 
 A conjunction of positive weight that holds must go on to hold with probability 1 - exp(-w). One of
-negative weight that does not hold must go on not to hold with probability 1 - exp(-|w|): that is a
-clause. The next state is drawn among the states that meet these constraints.
-
-A block of up to 12 variables that clauses tie is drawn uniformly from all its states that meet the
-clauses, given the other variables. If the variables that clauses tie are few, the draw is exact. In
-any case, the uniform distribution over the states that meet all clauses is left as it is.
+negative weight that does not hold must go on not to with probability 1 - exp(-|w|): that is a
+clause. A block of up to 12 variables that clauses tie is drawn uniformly from all its states that
+meet the clauses, given the other variables, which leaves the uniform distribution as it is.
 """
 
 from typing import NamedTuple
@@ -40,11 +37,9 @@ _WAITING, _FIXED = -1, -2
 class BlockRoom(NamedTuple):
     """Scratch of `draw_satisfying`.
 
-    clause_start : int64, (n_query + 1,). The clauses of variable v are
-        clause[clause_start[v]:clause_start[v + 1]].
-    place : int64, (n_query,), position of each variable in the block, or what it is otherwise.
-    block : int64, (block_size,), the variables of the block.
-    allowed : uint64, a bit for each state of the block; bit j of a state is variable block[j].
+    The clauses of variable v are clause[clause_start[v]:clause_start[v + 1]]. place : position of
+    each variable in the block, or what it is otherwise. block : the variables of the block. allowed
+    : a bit for each state of the block; bit j of a state is variable block[j].
     """
 
     clause_start: NDArray[np.int64]
@@ -70,10 +65,8 @@ def room_for_blocks(n_query, n_literals, block_size):
 def draw_satisfying(left, kept, fixed, room, stream, x, total):
     """Draw the variables that are not fixed, so that no term of `kept` holds; return the stream.
 
-    left : LeftTerms. kept : int64, terms that do not hold in state `x`.
-    fixed : bool, (n_query,). room : BlockRoom. stream : uint64.
-    x : uint8, (n_query,), the state, overwritten. total : float64, (n_query,); the probability of
-        the value 1 from which each variable is drawn is added.
+    None holds in the state `x`, which is overwritten. The probability of the value 1 from which
+    each variable is drawn is added to `total`.
     """
     n_query = len(x)
     index_clauses(left, kept, fixed, room)
@@ -209,9 +202,8 @@ def _draw_block(block, allowed, u, x, total):
 class SlicePlan(NamedTuple):
     """How long chains are, and how they are run.
 
-    burn_in, n_samples : int, samples that are not counted, and samples that are.
-    start_sweeps : int, Gibbs sweeps from a random state to the first state.
-    block_size : int, at most LARGEST_BLOCK; so many variables are drawn together.
+    burn_in, n_samples : samples that are not counted, and that are. start_sweeps : Gibbs sweeps
+    from a random state to the first one. block_size : so many variables are drawn together.
     """
 
     burn_in: int
@@ -224,12 +216,9 @@ class SlicePlan(NamedTuple):
 def sample_slices(terms, evidence, seed, plan, first, last, out):
     """Estimate P(query variable = 1 | evidence) for evidence rows `first` to `last`.
 
-    A counted sample adds the probability from which a value is drawn, not the value.
-
-    terms : QueryTerms, all symmetric. evidence : uint8, (n_evidence, n_evidence_vars).
-    seed : uint64. plan : SlicePlan.
-    out : float32, (n_evidence, n_batches, n_query), written: the mean over each of n_batches runs
-        of consecutive samples; the first n_samples % n_batches runs have one sample more.
+    A counted sample adds the probability from which a value is drawn, not the value. out :
+    (n_evidence, n_batches, n_query), the mean over each batch; the first n_samples % n_batches have
+    one sample more.
     """
     n_query = out.shape[2]
     left = room_for(terms)
@@ -269,10 +258,7 @@ def _run_chain(single, left, n_left, x, stream, plan, out):
 
 @kernel
 def _first_state(log_odds, left, n_left, stream, n_sweeps):
-    """Return a state near the typical ones, by Gibbs sampling, and the stream after it.
-
-    log_odds : float64, (n_query + 1,), those of single variables; overwritten.
-    """
+    """Return a state near the typical ones, by Gibbs sampling, and the stream after it."""
     n_query = len(log_odds) - 1
     # One place more than variables; see `update_terms`.
     x = np.zeros(n_query + 1, np.uint8)
@@ -287,10 +273,9 @@ def _first_state(log_odds, left, n_left, stream, n_sweeps):
 def draw_constraints(single, left, keep, x, stream, fixed, kept):
     """Draw the constraints that state `x` meets; return the number of clauses, and the stream.
 
-    single : float64, (n_query,), weights of the value 1 of single variables.
-    keep : probabilities that the constraints of single variables and of terms are kept.
-    fixed : bool, (n_query,), overwritten: variables that must keep their values. kept : int64,
-        (n_left,), overwritten: the terms that must go on not to hold.
+    single : weights of the value 1 of single variables. keep : probabilities that the constraints
+    of single variables and of terms are kept. fixed, kept : overwritten: variables that must keep
+    their values, and terms that must go on not to hold.
     """
     start, var, value, weight = left.start, left.var, left.value, left.weight
     for v in range(len(single)):

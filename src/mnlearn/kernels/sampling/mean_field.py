@@ -1,8 +1,7 @@
 """Mean field: independent query variables that fit a log-linear model, given evidence.
 
-Each variable's log-odds are set to their expectation under the distributions of the others, and so
-are the scores of the states of a variable of several. The expectation of a conjunction is the
-product of the probabilities of its literals.
+Each variable's log-odds, or the scores of its states, are set to their expectation under the
+distributions of the others; that of a conjunction is the product over its literals.
 """
 
 import numpy as np
@@ -26,15 +25,10 @@ def fit_mean_field(
 ):
     """Fill in the log-odds of all query variables for the evidence rows `first` to `last`.
 
-    The variables start at equal probabilities and are updated in order, each from the newest values
-    of the others.
-
-    terms : QueryTerms, symmetric or owned. evidence : uint8, (n_evidence, n_evidence_indicators).
-    blocks : Blocks. tolerance : largest change of log-odds in an iteration that ends the updates.
-    log_odds : float64, (n_evidence, n_columns), overwritten; of states of variables of several, the
-        log-probabilities. report : float64, (n_evidence, 3), overwritten: the iterations, the
-        largest change in the last one, and the lower bound of log Z of the query variables, which
-        means nothing if terms are owned.
+    The variables start at equal probabilities and are updated in order. log_odds : (n_evidence,
+    n_columns), of states of variables of several, log-probabilities. report : overwritten: the
+    iterations, the largest change in the last one, and the lower bound of log Z of the query
+    variables, which means nothing if terms are owned.
     """
     n_query = len(blocks.block_of)
     left = room_for(terms)
@@ -61,10 +55,7 @@ def fit_mean_field(
 
 @inlined
 def _update_all(blocks, base, left, entries, odds, q, log_odds):
-    """Update all variables in order; return the largest change of log-odds or a log-probability.
-
-    odds : float64, (n_indicators,), scratch. log_odds : float64, (n_columns,), overwritten.
-    """
+    """Update all variables in order; return the largest change of log-odds or a log-probability."""
     entry_start, term, literal = entries
     change = 0.0
     for b in range(len(blocks.start) - 1):
@@ -111,10 +102,7 @@ def _fill_indicators(b, blocks, p, q):
 
 @kernel
 def _fit_block(b, blocks, base, left, entries, odds, q, log_p):
-    """Update a variable of several states; return the largest change of a log-probability.
-
-    odds : float64, (n_indicators,), scratch. log_p : float64, (n_columns,), written for block b.
-    """
+    """Update a variable of several states; return the largest change of a log-probability."""
     first, last, n_columns = blocks.start[b], blocks.start[b + 1], blocks.start[-1]
     start, term, literal = entries
     for c in range(first, last):
@@ -144,10 +132,7 @@ def _expected_odds(v, base, left, start, term, literal, q):
 
 @kernel
 def _expected_effect(left, t, own, q):
-    """Return what term `t` is expected to add to the log-odds of a variable.
-
-    own : the term's literal on the variable, or OWNED.
-    """
+    """Return what term `t`, of literal `own` or OWNED, adds to a variable's log-odds on average."""
     start, var, value, weight = left.start, left.var, left.value, left.weight
     product = weight[t]
     for k in range(start[t], start[t + 1]):

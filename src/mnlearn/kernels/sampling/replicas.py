@@ -1,8 +1,8 @@
 """Gibbs sampling on tables by replicas at several temperatures, which exchange their places.
 
-Rung r of a ladder draws from the distribution whose log-potential is multiplied by share[r]. The
-last rung has the share 1. Neighbouring rungs exchange their states in turn, the even pairs after
-one sweep and the odd pairs after the next (Syed et al., "Non-reversible parallel tempering", 2022).
+Rung r of a ladder draws from the distribution whose log-potential is multiplied by share[r], on the
+last rung 1. The even pairs of neighbours exchange after one sweep and the odd pairs after the next
+(Syed et al., "Non-reversible parallel tempering", 2022).
 """
 
 from typing import NamedTuple
@@ -18,11 +18,10 @@ from mnlearn.kernels.sampling.chains import store_means
 
 
 class Clauses(NamedTuple):
-    """Conjunctions with weights, and where each variable stands in them.
+    """Conjunctions with finite weights, and where each variable stands in them.
 
-    weight : float64, (n_clauses,), finite. var_start : int64, (n_vars + 1,), clause : int64,
-        mask : uint64. Variable v is in clause[var_start[v]:var_start[v + 1]], each of them once; a
-        bit of the mask is set for each state that the clause allows.
+    Variable v is in clause[var_start[v]:var_start[v + 1]], each of them once; a bit of the mask is
+    set for each state that the clause allows.
     """
 
     weight: NDArray[np.float64]
@@ -34,11 +33,8 @@ class Clauses(NamedTuple):
 class FactorGraph(NamedTuple):
     """Tables and clauses, and where each variable stands in them.
 
-    arity : int64, (n_vars,). state_start : int64, (n_vars + 1,), places of the states of variables.
-    offset : int64, (n_factors,), and table : float64, finite. Factor f begins at offset[f].
-    var_start : int64, (n_vars + 1,), factor, stride : int64. Variable v is in the factors
-        factor[var_start[v]:var_start[v + 1]]; there its next state is `stride` cells further.
-    clauses : Clauses, whose variables have at most 64 states.
+    state_start : places of the states of variables. Factor f begins at table[offset[f]]. Variable v
+    is in factor[var_start[v]:var_start[v + 1]]; there its next state is `stride` cells further.
     """
 
     arity: NDArray[np.int64]
@@ -54,12 +50,9 @@ class FactorGraph(NamedTuple):
 class Ladder(NamedTuple):
     """The replicas of one chain; a slot is a row of `state`, which wanders over the rungs.
 
-    share : float64, (n_rungs,), ascending. at : int64, (n_rungs,), the slot on each rung.
-    state : uint8, (n_rungs, n_vars). cell : int64, (n_rungs, n_factors), the cell of each table.
-    violated : int64, (n_rungs, n_clauses), in how many variables each clause does not hold.
-    potential : float64, (n_rungs,), the log-potential of each slot.
-    from_top : bool, (n_rungs,), whether a slot was on rung 0 after it was last on the last rung.
-    refused : float64, (n_rungs - 1,), the summed probabilities that pairs did not exchange.
+    at : the slot on each rung. cell : the cell of each table. violated : in how many variables each
+    clause does not hold. potential : of each slot. from_top : whether a slot was on rung 0 after it
+    was last on the last rung. refused : the summed probabilities that pairs did not exchange.
     """
 
     share: NDArray[np.float64]
@@ -129,10 +122,7 @@ def draw_uniform_states(arity, free, stream, states):
 
 @kernel
 def draw_scored(score, share, u, p):
-    """Return the state that u draws with probabilities proportional to exp(share * score).
-
-    p : float64, scratch.
-    """
+    """Return the state that u draws with probabilities proportional to exp(share * score)."""
     most, total = np.max(score), 0.0
     for a in range(len(score)):
         p[a] = np.exp(share * (score[a] - most))
@@ -149,8 +139,8 @@ def draw_scored(score, share, u, p):
 def sweep_variables(graph, free, share, x, cell, violated, stream, room, p):
     """Draw each free variable given all others; return the stream and the rise of the potential.
 
-    x, cell, violated : rows of `Ladder`, overwritten. room : see `climb`. p : float64, (n_states,),
-    or of no place; written: the distributions from which the variables were drawn.
+    x, cell, violated : rows of `Ladder`, overwritten. p : written, unless it has no place: the
+    distributions from which the variables were drawn.
     """
     thresholds, score, scratch = room
     stream, rise, n_clauses = fill_logistic(stream, thresholds), 0.0, len(violated)
@@ -213,10 +203,9 @@ def exchange_rungs(ladder, parity, stream):
 def climb(graph, free, ladder, stream, n_before, n_sweeps, out):
     """Run a ladder; return the stream and how often a state came from the first rung to the last.
 
-    free : int64, the variables that are not known. n_before : int, sweeps that were made before.
-    n_sweeps : int, sweeps in a batch.
-    out : float32, (n_batches, n_states), written: the mean over each batch of the distributions
-    from which the last rung drew the free variables.
+    free : the variables that are not known. n_before : sweeps that were made before. out :
+    (n_batches, n_states), the mean over each batch of `n_sweeps` of the distributions of the last
+    rung.
     """
     n_rungs, n_states, most = len(ladder.at), graph.state_start[-1], np.max(graph.arity)
     room = (np.empty(len(free)), np.empty(most), np.empty(most))
@@ -248,9 +237,8 @@ def climb(graph, free, ladder, stream, n_before, n_sweeps, out):
 def interaction_ranges(arity, start, scope, offset, table):
     """Return pairs of variables that share a factor, and the largest interaction of their states.
 
-    The interaction of states a, c of one variable and b, d of the other is
-    f(a, b) - f(c, b) - f(a, d) + f(c, d), whatever the states of the rest. See `Factors` for the
-    arguments. Returns three arrays with a place for each pair of each factor.
+    The interaction of states a, c of one variable and b, d of the other is f(a, b) - f(c, b) - f(a,
+    d) + f(c, d), whatever the states of the rest. There is a place for each pair of each factor.
     """
     n_pairs = 0
     for f in range(len(start) - 1):

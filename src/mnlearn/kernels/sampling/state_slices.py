@@ -29,13 +29,10 @@ _MOST_JOINT = 256
 class StateRoom(NamedTuple):
     """Scratch of `draw_satisfying_states`.
 
-    clause_start, clause : see `mcsat.BlockRoom`, by indicator.
-    own : int64, (n_literals,), the clauses of the group.
-    place : int64, (n_blocks,), position of each variable in the group, or what it is otherwise.
-    group, trial : int64, (group_size,), the variables of the group, and a state of each.
-    allowed : int64, (n_blocks, largest number of states), and n_allowed : int64, (n_blocks,), the
-        states that each variable may have.
-    meets : bool, whether a joint state of the group meets the clauses.
+    clause_start, clause : see `mcsat.BlockRoom`, by indicator. own : the clauses of the group.
+    place : position of each variable in the group, or what it is otherwise. group, trial : the
+    variables of the group, and a state of each. allowed, n_allowed : the states that each variable
+    may have. meets : whether a joint state of the group meets the clauses.
     """
 
     clause_start: NDArray[np.int64]
@@ -51,10 +48,7 @@ class StateRoom(NamedTuple):
 
 @kernel
 def sample_state_slices(terms, evidence, blocks, seed, plan, first, last, out):
-    """Estimate the probability that each query column is 1, for evidence rows `first` to `last`.
-
-    blocks : Blocks. Other arguments and `out` are those of `mcsat.sample_slices`.
-    """
+    """Estimate the probability that each query column is 1; see `mcsat.sample_slices`."""
     n, n_blocks = len(blocks.block_of), len(blocks.start) - 1
     left = room_for(terms)
     log_odds, no_effect = np.empty(n), np.zeros((n, n))
@@ -116,13 +110,7 @@ def _room_for_states(blocks, n_literals, group_size):
 
 @kernel
 def draw_satisfying_states(left, kept, fixed, blocks, room, stream, x, total):
-    """Draw all variables, so that no term of `kept` holds; return the stream.
-
-    left : LeftTerms. kept : int64, terms that do not hold in state `x`. fixed : bool,
-    (n_indicators,). blocks : Blocks. room : StateRoom. stream : uint64.
-    x : uint8, (n_indicators,), overwritten. total : float64, (n_columns,); the probability of a 1
-        from which each column is drawn is added.
-    """
+    """Do as `mcsat.draw_satisfying` for variables of several states."""
     index_clauses(left, kept, fixed, room)
     place, n_blocks = room.place, len(blocks.start) - 1
     for b in range(n_blocks):
@@ -163,10 +151,7 @@ def _find_allowed(b, blocks, fixed, x, room):
 
 @kernel
 def _grow_group(b, left, blocks, room):
-    """Fill the group with variables that clauses tie to b, and `own` with their clauses.
-
-    Returns the number of variables, of joint states, and of clauses.
-    """
+    """Fill the group with variables that clauses tie to b; return n, n_joint, n_own."""
     place, group, n_columns = room.place, room.group, blocks.start[-1]
     group[0] = b
     place[b] = 0
@@ -233,10 +218,7 @@ def _holds(t, left, blocks, room, x):
 
 @kernel
 def _take(n, n_joint, rank, share, blocks, room, x, total):
-    """Take the joint state of a rank among those that meet the clauses; add to `total`.
-
-    share : the probability of each of them.
-    """
+    """Take the joint state of a rank among those, of probability `share`, that meet the clauses."""
     for number in range(n_joint):
         if not room.meets[number]:
             continue

@@ -10,13 +10,10 @@ from mnlearn.kernels.jit import kernel
 
 
 class Conditionals(NamedTuple):
-    """P(v | parents) of each variable, as a table.
+    """P(v | parents) of each variable, as a table of `prob` that begins at offset[v].
 
-    arity : int64, (n_vars,). state_start : int64, (n_vars + 1,), places of the states of variables.
-    order : int64, (n_vars,), parents before children. offset, own : int64, (n_vars,), where the
-    table of a variable begins, and how far apart its own states are.
-    parent_start : int64, (n_vars + 1,), parent, stride : int64, the same of its parents.
-    prob : float64, the cells of all tables.
+    order : parents before children. own, stride : how far apart the states of the variable, and of
+    each of its parents, are.
     """
 
     arity: NDArray[np.int64]
@@ -35,14 +32,9 @@ def draw_weighted(net, values, above, none, seed, first, last, log_weight, total
     """Draw the blocks `first` to `last` of examples with the known values; weigh each of them.
 
     A variable is drawn given its parents; the weight is the probability of the known values given
-    their parents. What a block draws depends on the seed, on the values and on its number.
-
-    net : Conditionals. values : uint8, (n_vars,), `none` where not known. above : bool, (n_vars,),
-    see `find_above`. seed : uint64.
-    log_weight : float64, (n_blocks, n_draws), written. total : float64, (n_blocks, n_states),
-    written: the sums over draws of the weight, relative to the largest of the block, in the state
-    that each variable has. The weight does not depend on the state of a variable that is not above
-    a known one: there the distribution from which it was drawn takes the place of the state.
+    their parents. total : the sums over draws of the weight, relative to the largest of the block,
+    in the state that each variable has. The weight does not depend on the state of a variable that
+    is not above a known one: there the distribution from which it was drawn takes its place.
     """
     x, p = np.empty(len(values), np.int64), np.zeros(net.state_start[-1])
     for b in range(first, last):

@@ -1,10 +1,9 @@
 """How the score of a feature's generalisations changes with their weights, at the weight 0.
 
-A feature is a pair of bit masks, as in `near_rows`. The derivatives of a generalisation are sums
-over the rows that violate none of its literals or exactly one, and over the literals it keeps. A
-row that violates at most two literals of the feature itself is summed once, literal by literal,
-with all rows that violate the same literals. These sums are enough for a generalisation that drops
-one literal. For one that drops several, the rows that violate two or more are looked at one by one.
+The derivatives are sums over the rows that violate none or one of the literals that are kept. A row
+that violates at most two literals of the feature is summed once, literal by literal, with all rows
+that violate the same ones: enough for a generalisation that drops one literal. For others, the rows
+that violate two or more are looked at one by one.
 """
 
 from typing import NamedTuple
@@ -20,15 +19,10 @@ class LiteralSums(NamedTuple):
     """Sums over the rows that violate at most two literals of a feature, for each of its literals.
 
     A sum is a pair: of the probability that the row violates the literal, given the rest of the
-    row, and of the variance of that; each times the weight of the row.
-
-    none : float64, (n_vars, 2), sums over the rows that violate no literal.
-    one : float64, (n_vars, n_vars, 2), one[u]: over the rows that violate only the literal of u.
-    amount : float64, (n_vars,), weight of the rows that violate only the literal of u.
-    two : float64, (n_vars, n_vars, 2), two[u, v]: for the literal of v, over the rows that violate
-        the literals of u and v and no other; the first of the pair less the weight of these rows.
-    summed : uint8, (n_rows,), the sums that each near row is in, by its place: none of them,
-        those of two literals, or those of at most one.
+    row, and of its variance, each times the weight of the row. none : over the rows that violate no
+    literal. one[u], amount[u] : over those that violate only the literal of u, and their weight.
+    two[u, v] : for the literal of v, over those that violate just these two; the first of the pair
+    less their weight. summed : the sums that each near row is in, by its place.
     """
 
     none: NDArray[np.float64]
@@ -70,12 +64,7 @@ def begin_sums(sums, asked):
 
 @kernel
 def add_rows(sums, near, weight, p, asked, value):
-    """Add the near rows that violate at most two literals, and are not in their sums yet.
-
-    near : NearRows, in order. weight : float64, (n_rows,).
-    p : float64, (n_vars, n_rows), probability of the value 1 given the rest of the row.
-    asked, value : uint64, (n_words,), the feature.
-    """
+    """Add the near rows, in order, that violate at most two literals and are in no sums yet."""
     two = near.until[min(2, len(near.until) - 1)]
     for place in near.ordered[near.until[1] : two]:
         if sums.summed[place] == _NOWHERE:
@@ -141,11 +130,8 @@ def drop_from_sums(sums, dropped):
 def find_slope_and_curvature(sums, near, n_near, weight, p, asked, value, dropped):
     """Return the first and minus the second derivative by a candidate's weight, at weight 0.
 
-    sums : LiteralSums of the feature that it is made from, all near rows added.
-    n_near : the number of rows in order that may violate fewer than two of its literals.
-    asked, value : uint64, (n_words,), the candidate. dropped : uint64, (n_words,), the literals of
-    the feature that it lacks.
-    The others are those of `add_rows`.
+    asked, value : the candidate; dropped : the literals that it lacks of the feature that the sums
+    are of. n_near : the number of rows in order that may violate fewer than two of its literals.
     """
     slope, curvature = _sum_literals(sums.none, asked)
     n_dropped = 0
@@ -176,10 +162,7 @@ def find_slope_and_curvature(sums, near, n_near, weight, p, asked, value, droppe
 
 @kernel
 def sum_rows(near, places, weight, p, asked, value):
-    """Return the derivatives of `find_slope_and_curvature` over some of the near rows alone.
-
-    places : int64, the places of these rows. The others are those of `find_slope_and_curvature`.
-    """
+    """Return the derivatives of `find_slope_and_curvature` over some of the near rows alone."""
     slope, curvature = 0.0, 0.0
     for place in places:
         violated = count_violated(near, place, asked)

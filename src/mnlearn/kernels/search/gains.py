@@ -1,9 +1,7 @@
 """The gain of a feature over the features that a network has, and bounds on it.
 
-A feature is a pair of bit masks, as in `near_rows`. Its pseudo-likelihood depends only on the rows
-that violate none of its literals or exactly one. A conjunction of variables that are all 1 is one
-bit mask. Rows are packed columns: bit i % 64 of word i // 64 is row i; bits beyond the last row
-are 0.
+A feature is a pair of bit masks, as in `near_rows`; a conjunction of variables that are all 1 is
+one. Rows are packed columns; bits beyond the last row are 0.
 """
 
 from typing import NamedTuple
@@ -22,16 +20,12 @@ _LARGE_WEIGHT = 100.0
 
 @kernel
 def list_cells(near, n_near, weight, theta, asked, value, odds, amount):
-    """List the cells of a feature: the log-odds that its weight moves.
+    """List the cells of a feature: log-odds, of the value asked for, that its weight moves; count
+    them.
 
     A row that violates no literal has one cell for each literal; a row that violates one literal
-    has one cell, of that literal. Returns the number of cells, and the total amount in the cells
-    whose row has the value that the feature asks for.
-
-    near : NearRows, in order; its first `n_near` rows are looked at.
-    weight : float64, (n_rows,). theta : float64, (n_vars, n_rows), log-odds given the rest.
-    asked, value : uint64, (n_words,), the feature: some of the literals that `near` is about.
-    odds, amount : float64, written: log-odds of the value asked for, and weight of the row.
+    has one cell, of that literal. Returned is also the amount in the cells whose row has the value
+    that is asked for. The first `n_near` of the near rows in order are looked at.
     """
     n = 0
     held = 0.0
@@ -60,9 +54,8 @@ def list_cells(near, n_near, weight, theta, asked, value, odds, amount):
 def gain_bound(slope, curvature, precision):
     """Return an upper bound on the gain of moving a weight, in nats, and a weight near the best.
 
-    slope : float64, of the objective, at least 0. precision : float64, the constant part of the
-    curvature. curvature : float64, the rest. At the distance w it is at least e^-w times this
-    value, because the logarithm of p (1 - p) has a slope of at most 1.
+    At the distance w the curvature without the precision, its constant part, is at least e^-w times
+    this value, because the logarithm of p (1 - p) has a slope of at most 1.
     """
     if slope <= 0.0:
         return 0.0, 0.0
@@ -107,11 +100,9 @@ def _moments(odds, amount, n, w):
 def best_weight(odds, amount, n, held, l1, precision, start, needed):
     """Return the best weight of a feature with all others fixed, and what it gains, in nats.
 
-    Newton's method with halved steps on the concave objective, which is 0 at the weight 0.
-
-    odds, amount, n, held : see `list_cells`. l1, precision : float64, the penalties.
-    start : float64, the first weight tried, with the sign of the best one.
-    needed : float64, nats. Once the gain cannot exceed this, the search ends early.
+    Newton's method with halved steps on the concave objective, which is 0 at the weight 0. start :
+    the first weight tried, with the sign of the best one. Once the gain cannot exceed `needed`, the
+    search ends.
     """
     before = _moments(odds, amount, n, 0.0)[0]
     missed = amount[:n].sum() - held
@@ -155,12 +146,7 @@ _LARGEST_SHARE = 1.0 - 2.0**-53
 
 
 class PackedRows(NamedTuple):
-    """Rows with the conditional log-odds of a network.
-
-    columns : uint64, (n_vars, n_words). last_word : uint64, the bits in use of the last word.
-    weight : float64, (n_rows,).
-    theta : float64, (n_vars, n_rows), log-odds of the value 1 given the rest of the row.
-    """
+    """Rows with the conditional log-odds, (n_vars, n_rows), of a network."""
 
     columns: NDArray[np.uint64]
     last_word: np.uint64
@@ -169,9 +155,8 @@ class PackedRows(NamedTuple):
 
 
 class GainPrices(NamedTuple):
-    """What a weight costs, and the gain in nats that is of interest.
-
-    Gains of at most `needed` may be replaced by an upper bound that is at most `needed` too.
+    """What a weight costs; gains of at most `needed` nats may be replaced by a bound of at most
+    that.
     """
 
     l1: float
@@ -181,10 +166,7 @@ class GainPrices(NamedTuple):
 
 @kernel
 def find_rows(columns, masks, first, last, out):
-    """Write the rows where conjunctions `first` to `last` hold to `out`, as bits.
-
-    masks : uint64, (n, n_mask_words), none empty. out : uint64, (n, n_words).
-    """
+    """Write the rows where conjunctions `first` to `last`, not empty, hold, as bits."""
     for c in range(first, last):
         out[c] = _ALL
         for k in range(masks.shape[1]):
@@ -198,11 +180,7 @@ def find_rows(columns, masks, first, last, out):
 
 @kernel
 def weigh_pairs(bits, one, other, weight, first, last, out):
-    """Write the total weight of the rows where both features of a pair hold to `out`.
-
-    bits : uint64, (n_features, n_words), the rows of each feature. one, other : int64, (n_pairs,).
-    weight : float64, (n_rows,). out : float64, (n_pairs,), written for pairs `first` to `last`.
-    """
+    """Write the total weight of the rows where both features of a pair hold to `out`."""
     for c in range(first, last):
         a, b = bits[one[c]], bits[other[c]]
         total = 0.0
@@ -216,10 +194,7 @@ def weigh_pairs(bits, one, other, weight, first, last, out):
 
 @kernel
 def add_where(bits, amount, first, last, out):
-    """Add the amount of each feature to the rows where it holds, for words `first` to `last`.
-
-    bits : uint64, (n_features, n_words). amount : float64, (n_features,). out : float64, (n_rows,).
-    """
+    """Add the amount of each feature to the rows where it holds, for words `first` to `last`."""
     for f in range(len(amount)):
         if amount[f] == 0.0:
             continue
@@ -232,11 +207,9 @@ def add_where(bits, amount, first, last, out):
 
 @kernel
 def pseudo_likelihood_gains(rows, masks, chosen, prices, first, last, weight, gain):
-    """Write the best weight and the gain in pseudo-likelihood of conjunctions `first` to `last`.
+    """Write the best weights and gains in pseudo-likelihood of chosen conjunctions, all else fixed.
 
-    All other weights stay as they are. rows : PackedRows. masks : uint64, (n, n_mask_words).
-    chosen : int64, (n_chosen,), the conjunctions to score. prices : GainPrices.
-    weight, gain : float64, (n_chosen,). The weight is 0 where the gain is only a bound.
+    The weight is 0 where the gain is only a bound.
     """
     longest = 0
     for j in range(first, last):
@@ -253,9 +226,8 @@ def pseudo_likelihood_gains(rows, masks, chosen, prices, first, last, weight, ga
 def likelihood_gains(share, expected, n_examples, prices, first, last, weight, gain):
     """Write the best weight and the gain in likelihood of conjunctions `first` to `last`.
 
-    All other weights stay as they are. The likelihood then is that of one Bernoulli variable: the
-    conjunction. share, expected : float64, (n,), its probability in the data and in the model.
-    n_examples : float64. prices : GainPrices. weight, gain : as in `pseudo_likelihood_gains`.
+    The likelihood with all other weights fixed is that of one Bernoulli variable: the conjunction.
+    share, expected : its probability in the data and in the model.
     """
     odds, amount = np.empty(1), np.full(1, n_examples)
     for j in range(first, last):
@@ -266,13 +238,11 @@ def likelihood_gains(share, expected, n_examples, prices, first, last, weight, g
 
 @kernel
 def list_conjunction_cells(rows, mask, scratch, odds, amount):
-    """List the cells of a conjunction: the conditional log-odds that its weight moves.
+    """List the cells of a conjunction; return their number, and the amount in cells with the value
+    1.
 
     A row where it holds has a cell for each variable; a row where one variable is 0 has one cell,
-    of that variable. Returns the number of cells, and the amount in cells with the value 1.
-
-    rows : PackedRows. mask : uint64, (n_mask_words,). scratch : uint64, (2, n_words), overwritten.
-    odds, amount : float64, written: log-odds of the value 1, and weight of the row.
+    of that variable. scratch : uint64, (2, n_words).
     """
     none, one = scratch
     none[:], one[:] = _ALL, _NONE

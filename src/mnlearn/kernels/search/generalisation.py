@@ -40,14 +40,11 @@ from mnlearn.kernels.search.near_rows import (
 
 
 class Examples(NamedTuple):
-    """The distinct examples, and what the network says of them.
+    """The distinct examples as bits, (n_rows, n_words), and what the network says of them.
 
-    rows : uint64, (n_rows, n_words), as bits. weight : float64, (n_rows,).
-    theta : float64, (n_columns, n_rows), log-odds of the value 1 of each column given the other
-        variables in the row. Short features ask about few columns, whose log-odds then stay in the
-        cache.
-    own : int64, (n_columns, 2). The columns of the variable of column c are own[c, 0]:own[c, 1]. Of
-        a variable of more than one, features ask for the value 1 only.
+    theta : (n_columns, n_rows), log-odds of the value 1 of each column given the other variables;
+    short features ask about few columns, which then stay in the cache. own : the columns of the
+    variable of column c are own[c, 0]:own[c, 1]; of several, features ask for the value 1 only.
     """
 
     rows: NDArray[np.uint64]
@@ -57,11 +54,9 @@ class Examples(NamedTuple):
 
 
 class MaskedFeatures(NamedTuple):
-    """Features as bit masks.
+    """Features as bit masks, (n_features, n_words): variables asked about, and values asked for.
 
-    asked, value : uint64, (n_features, n_words), variables asked about and values asked for.
-    weight : float64, (n_features,); 0 where the feature is not part of the network.
-    final : bool, (n_features,), which have no candidates left, so that they stay as they are.
+    weight : 0 where the feature is not part of the network. final : it has no candidates left.
     """
 
     asked: NDArray[np.uint64]
@@ -71,10 +66,7 @@ class MaskedFeatures(NamedTuple):
 
 
 class Price(NamedTuple):
-    """What a feature costs, all float64.
-
-    l1, precision : the penalties of its weight, the latter 1 / sd^2. literal : nats a literal.
-    """
+    """What a feature costs: the penalties of its weight, precision 1 / sd^2, and nats a literal."""
 
     l1: float
     precision: float
@@ -84,13 +76,10 @@ class Price(NamedTuple):
 class _Room(NamedTuple):
     """Scratch of `generalise_pass`.
 
-    p : float64, (n_vars, n_rows), the probabilities of `Examples.theta`, kept up to date.
-    near : the rows near the feature. nearest : int64, (k,), see `find_nearest`.
-    candidates, keys : uint64, (k, n_words) and (k,): generalisations and their hashes.
-    bound, start, cost : float64, (k,): most that a candidate can gain after its cost, a weight to
-        start from, and the cost. sums : of the feature.
-    dropped : uint64, (n_words,). odds, amount : float64, (n_rows * n_vars,), see `list_cells`.
-    tolerance : float64, nats by which gains may differ and be equal within rounding.
+    p : the probabilities of `Examples.theta`, kept up to date. nearest : see `find_nearest`.
+    candidates, keys : generalisations and their hashes; bound, start, cost : most that each can
+    gain after its cost, a weight to start from, and the cost. odds, amount : see `list_cells`.
+    tolerance : nats by which gains may differ and be equal within rounding.
     """
 
     p: NDArray[np.float64]
@@ -110,17 +99,16 @@ class _Room(NamedTuple):
 
 @kernel
 def generalise_pass(examples, order, features, k, price, table):
-    """Replace each feature by its best generalisation, as long as that improves its score.
+    """Replace each feature of `order` by its best generalisation, as long as that improves its
+    score.
 
-    The score of a feature is its gain less the cost of its literals. A feature with a score below
-    0 is not part of the network: its weight is 0, and only its literals count. It becomes part of
-    the network where it scores above 0 as it is. Where no candidate scores above 0, the candidate
-    with the best bound replaces the feature.
+    The score of a feature is its gain less the cost of its literals. A feature with a score below 0
+    is not part of the network: only its literals count. It becomes part of it where it scores above
+    0 as it is. Where no candidate scores above 0, the candidate with the best bound replaces the
+    feature.
 
-    examples : Examples, the log-odds kept up to date. order : int64, the features to treat.
-    features : MaskedFeatures, replaced. k : int, number of nearest rows. price : Price.
-    table : uint64, hashes of the present and former features, with room for all to come.
-    Returns the number of replacements, and by how much the scores above 0 rose, in nats.
+    table : hashes of the present and former features, with room for all to come. Returned are the
+    number of replacements, and by how much the scores above 0 rose, in nats.
     """
     room = _room_for_pass(examples, k)
     n_replaced, gained = 0, 0.0
@@ -203,10 +191,7 @@ def _take_out(examples, asked, value, w, price, room):
 
 @kernel
 def _try_as_it_is(examples, asked, value, price, score, room):
-    """Return the weight and the score of a feature that is not part of the network.
-
-    They stay 0 and `score` unless the feature scores above 0 as it is.
-    """
+    """Return weight and score of a feature outside the network, 0 and `score` unless it pays."""
     near, l1, precision = room.near, price.l1, price.precision
     weight, theta = examples.weight, examples.theta
     slope, spread = sum_rows(near, near.ordered[: near.until[1]], weight, room.p, asked, value)

@@ -1,11 +1,8 @@
 """Random generalisation of features: each new one keeps some literals of one drawn before.
 
-Features are kept with their duplicates in one list, literals as numbers 2 * variable + value in
-two bytes. Which literals are kept is drawn by a partial shuffle, so they are in no order; a
-feature is known by its hash, the sum of the random keys of its literals.
-
-Most of the time would be waiting for memory, because parents are drawn from all over the list.
-So draws are made some steps ahead, and what they point to is asked for.
+Literals are numbers 2 * variable + value; a feature is known by the sum of the random keys of its
+literals. Parents are drawn from all over the list, so draws are made some steps ahead, and what
+they point to is asked for.
 """
 
 import numpy as np
@@ -39,14 +36,9 @@ def literal_keys(n_literals, seed):
 def generalise(start, literal, n_initial, keys, seed, digest):
     """Fill the list with generalised features; return the literals, in perhaps a larger array.
 
-    Repeatedly a feature of at least three literals is drawn from the list as it is, uniformly,
-    and a uniform number of its literals from 1 to all but 2 are dropped at random.
-
-    start : int64, (n_features + 1,). Those of the first `n_initial` features are given, at least
-        one of them with three literals and none with more than 2^12; the others are written.
-    literal : uint16, with those of the first features; its length is room, not a number.
-    keys : uint64, see `literal_keys`. seed : uint64.
-    digest : uint64, (n_features,), written: the hash of every feature.
+    Repeatedly a feature of at least three literals is drawn from the list as it is, uniformly, and
+    a uniform number of its literals from 1 to all but 2 are dropped at random. The first
+    `n_initial` features are given, at least one with three literals and none with more than 2^12.
     """
     n_features = len(digest)
     # Of those with three literals: where they begin and their length, and their hash.

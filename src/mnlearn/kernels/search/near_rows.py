@@ -1,9 +1,8 @@
 """The rows that violate the fewest literals of a feature, while it loses literals.
 
-A feature is a pair of bit masks over the variables: those it asks about, and the values it asks
-for. Its literals that a row violates are (row ^ value) & asked, and their number is the distance of
-the row. A literal that is dropped lowers it by at most 1. So a row that is far away waits until so
-many are dropped that it may have come near: work is in proportion to the rows that do.
+A feature is a pair of bit masks: the variables it asks about, and the values. Its literals that a
+row violates are (row ^ value) & asked, and their number is the distance. A literal that is dropped
+lowers it by at most 1, so a row that is far away waits until it may have come near.
 """
 
 from typing import NamedTuple
@@ -18,15 +17,11 @@ from mnlearn.kernels.jit import kernel
 class NearRows(NamedTuple):
     """Rows that came near one feature, in the order in which they did, and those that wait.
 
-    row : int64, (n_rows,), those that came near. violated : uint64, (n_rows, n_words), and
-    distance : int64, (n_rows,), of each of them: what it violates of the feature as it is now.
-    number_at : int64, (n_vars + 1,), how many of them there are at every distance.
-    until : int64, (n_vars + 1,), and ordered : int64, (n_rows,), after `order_rows`: the first
-    until[d] numbers in `ordered` are the places in `row` of all rows at most as distant as d.
-    first : int64, (n_vars + 1,), and after : int64, (n_rows,): lists of rows that wait, one for
-    every sum of the distance when last seen and the literals dropped before; -1 ends a list.
-    size : int64, (3,), how many rows came near, how many literals were dropped, and how many of
-    the lists are empty for good.
+    row, violated, distance : of those that came near. number_at : how many of them there are at
+    every distance. until, ordered : after `order_rows`, the first until[d] numbers in `ordered` are
+    the places in `row` of all rows at most as distant as d. first, after : lists of rows that wait,
+    one for every sum of the distance when last seen and the literals dropped before; -1 ends a
+    list. size : how many rows came near, literals were dropped, and lists are empty for good.
     """
 
     row: NDArray[np.int64]
