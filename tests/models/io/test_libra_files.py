@@ -9,7 +9,9 @@ import oracles
 from libra_oracle import factor_text, factor_value, libra_factors
 from made_models import assert_equal_models, modest, written
 from mnlearn.models.io.formats import load_model, save_model
-from mnlearn.models.io.libra import read_dn, read_mn, target_trees, write_dn
+from mnlearn.models.io.libra import read
+from mnlearn.models.io.libra.read import read_dn, read_mn
+from mnlearn.models.io.libra.write import write_dn
 from mnlearn.runtime.errors import InputError
 
 
@@ -242,7 +244,7 @@ def test_further_trees_and_wide_tables_become_features(tmp_path):
 
 
 def test_as_many_cells_as_a_table_has(tmp_path, monkeypatch):
-    monkeypatch.setattr(target_trees, "MAX_CELLS", 8)
+    monkeypatch.setattr(read, "MAX_CELLS", 8)
     others = "v1 { }\nv2 { }\nv3 { }\n"
     for rows, n_nodes in (("1 +v0_1 +v1_1 +v2_1", 7), ("1 +v0_1 +v1_1 +v2_1 +v3_0", 1)):
         text = f"2,2,2,2\nDN {{\nv0 {{ table {{\n{rows}\n}} }}\n{others}}}\n"

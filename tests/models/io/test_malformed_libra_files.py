@@ -10,7 +10,8 @@ from mnlearn.models.dependency_network import (
     tree_network,
 )
 from mnlearn.models.io.formats import load_model
-from mnlearn.models.io.libra import read_dn, read_mn, write_dn
+from mnlearn.models.io.libra.read import read_dn, read_mn
+from mnlearn.models.io.libra.write import write_dn
 from mnlearn.runtime.errors import InputError
 
 MALFORMED_MN = {

@@ -29,7 +29,7 @@ from mnlearn.models.dependency_network import (
 )
 from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import describe, load_model, load_network, save_model
-from mnlearn.models.io.libra import write_dn, write_mn
+from mnlearn.models.io.libra.write import write_dn, write_mn
 from mnlearn.models.markov_network import markov_network
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.runtime.errors import InputError

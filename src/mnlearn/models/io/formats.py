@@ -9,16 +9,9 @@ from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.io import bif, uai
 from mnlearn.models.io.graphs import write_edges, write_graphml
-from mnlearn.models.io.libra import (
-    read_ac,
-    read_bn,
-    read_dn,
-    read_mn,
-    write_ac,
-    write_bn,
-    write_dn,
-    write_mn,
-)
+from mnlearn.models.io.libra.ac import read_ac, write_ac
+from mnlearn.models.io.libra.read import read_bn, read_dn, read_mn
+from mnlearn.models.io.libra.write import write_bn, write_dn, write_mn
 from mnlearn.models.io.native import as_dependency_network, read_npz, write_npz
 from mnlearn.models.io.nnf import write_nnf
 from mnlearn.models.io.suffixes import form_of

@@ -1,13 +1,13 @@
 """Parse the text of a file into factors, or say in one sentence what is malformed."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
+from mnlearn.models.cpd_trees import learn, literals_of
 from mnlearn.models.dependency_network import LEAF
-from mnlearn.models.io.libra.factors import ALWAYS, Factor, Row, Table, Tree
-from mnlearn.models.io.libra.literals import INDEX, MAX_STATES, Conditions
+from mnlearn.models.io.libra.literals import INDEX, LITERAL, MAX_STATES, Conditions
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text
 from mnlearn.variables.schema import Literal, Schema, numbered_schema
@@ -17,7 +17,6 @@ _SPACE = r"[ \t\n]*"
 _ROW = rf"{_SPACE}(?:[0-9]+[ \t]+)?({_NUMBER})((?:[ \t]*[+-]v{INDEX}_{INDEX})*)[ \t]*"
 _FEATURE = re.compile(rf"{_ROW}\n")
 _UNFINISHED_FEATURE = re.compile(_ROW)
-_LITERAL_TEXT = re.compile(rf"[+-]v{INDEX}_{INDEX}")
 _LEAF = re.compile(rf"{_SPACE}({_NUMBER})(?![\w.])")
 _TEST = re.compile(rf"{_SPACE}\({_SPACE}v({INDEX})_({INDEX})(?!\w)")
 _CPD = re.compile(rf"{_SPACE}v({INDEX})(?!\w)")
@@ -26,6 +25,72 @@ _WEIGHT_DECLARATION = re.compile(rf"[ \t]+[0-9]+[ \t]+{_NUMBER}(?![\w.])")
 _MARK = {mark: re.compile(rf"{_SPACE}{re.escape(mark)}") for mark in "{})"}
 _ANYTHING = re.compile(r"[^\s{}()]+|[^ \t\n]")
 _BLANK = re.compile(_SPACE)
+
+# In place of a column: a test that a variable of a single state passes.
+ALWAYS = -2
+
+
+class Row(NamedTuple):
+    """A weighted conjunction of literals 2 * column + value, ascending."""
+
+    weight: float
+    codes: list[int]
+    where: int
+
+
+class Table(NamedTuple):
+    """The rows of a `table`: the entry of a state is the sum of the rows that it satisfies."""
+
+    rows: list[Row]
+    where: int
+
+
+class Tree(NamedTuple):
+    """A `tree` as it stands in the file: the root first, every parent before its children.
+
+    A node tests the column `var`, which may be ALWAYS; a LEAF has a logarithm as value.
+    """
+
+    var: list[int]
+    child: list[list[int]]
+    value: list[float]
+    where: list[int]
+
+    def add(self, var: int, value: float, where: int) -> int:
+        """Append a node without children and return its number."""
+        self.var.append(var)
+        self.child.append([LEAF, LEAF])
+        self.value.append(value)
+        self.where.append(where)
+        return len(self.var) - 1
+
+
+Factor = Row | Table | Tree
+
+
+def rows_of(factor: Factor, schema: Schema) -> Iterable[Row]:
+    """Return the weighted conjunctions whose sum is the factor."""
+    if isinstance(factor, Row):
+        return (factor,)
+    if isinstance(factor, Table):
+        return factor.rows
+    return _leaf_rows(factor, schema)
+
+
+def _leaf_rows(tree: Tree, schema: Schema) -> Iterator[Row]:
+    """Yield the path to each leaf that can be reached, with the value of the leaf."""
+    paths = {0: {ALWAYS: 1}}
+    for node, column in enumerate(tree.var):
+        known = paths.pop(node, None)
+        if known is None:
+            continue
+        if column == LEAF:
+            codes = sorted(2 * c + x for c, x in literals_of(schema, known))
+            yield Row(tree.value[node], codes, tree.where[node])
+            continue
+        for value, child in enumerate(tree.child[node]):
+            if known.get(column, value) == value:
+                paths[child] = known if column in known else learn(schema, known, column, value)
 
 
 class Reader:
@@ -149,7 +214,7 @@ class Reader:
         weight, literals = match.groups()
         where = match.start(1)
         try:
-            codes = self._conditions.codes(_LITERAL_TEXT.findall(literals))
+            codes = self._conditions.codes([found[0] for found in LITERAL.finditer(literals)])
         except ValueError as error:
             self.refuse(str(error), where)
         return Row(float(weight), codes, where)

@@ -2,27 +2,24 @@
 
 import math
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network
 from mnlearn.models.cpd_tables import CpdTable, tables_of
-from mnlearn.models.cpd_trees import CpdTree, assemble
-from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.models.cpd_trees import CpdTree, Known, assemble, learn, normalised, table_tree
+from mnlearn.models.dependency_network import LEAF, DependencyNetwork
 from mnlearn.models.features import FeatureSet, feature_set
-from mnlearn.models.io.libra.factors import Factor, Row, Table, Tree, rows_of
-from mnlearn.models.io.libra.parse import Reader
-from mnlearn.models.io.libra.target_trees import (
-    MAX_CELLS,
-    becomes_table,
-    becomes_tree,
-    target_table,
-    target_tree,
-)
+from mnlearn.models.interactions import allowed_states
+from mnlearn.models.io.libra.parse import ALWAYS, Factor, Reader, Row, Table, Tree, rows_of
 from mnlearn.models.markov_network import MarkovNetwork, network_with_constant
 from mnlearn.runtime.errors import InputError
+
+# Most cells of the table of a CPD.
+MAX_CELLS = 1 << 21
 
 
 class _Collector:
@@ -47,11 +44,7 @@ class _Collector:
 
 
 def read_mn(path: Path | str) -> MarkovNetwork:
-    """Read a Markov network; every factor becomes features.
-
-    A constant becomes weights of all states of the first variable that has several: it counts in
-    scores that are not normalised.
-    """
+    """Read a Markov network, whose factors become features; see `network_with_constant`."""
     reader = Reader(path, "MN")
     collected, constant = _Collector(), 0.0
     for factor in reader.factors():
@@ -75,11 +68,9 @@ def read_mn(path: Path | str) -> MarkovNetwork:
 def read_dn(path: Path | str) -> DependencyNetwork:
     """Read a dependency network.
 
-    The first tree or table of a CPD that mentions its target becomes the tree of the CPD; a table
-    only if it has at most `target_trees.MAX_CELLS` cells. All other factors become features.
-    Factors that do not mention the target cancel in the normalisation and are dropped. The files
-    do not say how many examples reached an inner node, so its distribution is the mean of those of
-    its children.
+    The first tree or table of at most `MAX_CELLS` cells of a CPD that mentions its target becomes
+    the tree of the CPD. All other factors become features, without those that do not mention the
+    target, because they cancel in the normalisation.
     """
     reader = Reader(path, "DN")
     n_vars = len(reader.schema)
@@ -88,10 +79,11 @@ def read_dn(path: Path | str) -> DependencyNetwork:
     for target, _ in _cpds(reader):
         rows[target] = []
         for factor in reader.factors():
-            if target not in trees and becomes_tree(reader, factor, target):
-                trees[target] = target_tree(reader, factor, target)
-            else:
+            tree = None if target in trees else _tree_of(reader, factor, target)
+            if tree is None:
                 rows[target] += _rows_with(reader, factor, target)
+            else:
+                trees[target] = tree
     collected = _Collector()
     for target in range(n_vars):
         for row in rows[target]:
@@ -122,31 +114,28 @@ def _cpds(reader: Reader) -> Iterator[tuple[int, int]]:
 
 
 def read_bn(path: Path | str) -> BayesianNetwork:
-    """Read a Bayesian network; its CPDs are normalised.
-
-    A CPD that is one tree keeps it. Any other CPD (a table, features, several factors) becomes a
-    table of at most `target_trees.MAX_CELLS` cells.
-    """
+    """Read a Bayesian network, whose CPDs are normalised: one tree, or anything else as a table."""
     reader = Reader(path, "BN")
     trees: dict[int, CpdTree] = {}
     tables: dict[int, CpdTable] = {}
     for target, where in _cpds(reader):
         factors = list(reader.factors())
         if len(factors) == 1 and isinstance(factors[0], Tree):
-            trees[target] = target_tree(reader, factors[0], target)
+            trees[target] = _by_target(reader, factors[0], target)
             continue
         rows = [row for factor in factors for row in rows_of(factor, reader.schema)]
-        table = Table(rows, where)
-        if not becomes_table(reader, table, target):
+        found = _dense(reader, Table(rows, where), target)
+        if found is None:
             reader.refuse(
                 f"expected a CPD that mentions v{target} and is a tree or a table of at most "
                 f"{MAX_CELLS:,} cells",
                 where,
             )
-        tables[target] = target_table(reader, table, target)
+        parents, value = found
+        tables[target] = CpdTable(parents, np.exp(normalised(value)))
     try:
-        found = tables_of(len(reader.schema), tables)
-        return bayesian_network(assemble(reader.schema, trees), reader.schema, found)
+        of_tables = tables_of(len(reader.schema), tables)
+        return bayesian_network(assemble(reader.schema, trees), reader.schema, of_tables)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 
@@ -161,3 +150,94 @@ def _rows_with(reader: Reader, factor: Factor, target: int) -> Iterator[Row]:
             reader.refuse(
                 f"expected a finite weight without v{target}, got {row.weight}", row.where
             )
+
+
+def _tree_of(reader: Reader, factor: Factor, target: int) -> CpdTree | None:
+    """Return the tree over the parents that is equal to a tree or a table of the target."""
+    if isinstance(factor, Tree):
+        mentioned = not set(reader.schema.columns(target)).isdisjoint(factor.var)
+        return _by_target(reader, factor, target) if mentioned else None
+    found = _dense(reader, factor, target) if isinstance(factor, Table) else None
+    return None if found is None else table_tree(reader.schema, *found)
+
+
+def _check(reader: Reader, target: int, value: NDArray[np.float64], where: Sequence[int]) -> None:
+    """Refuse log-probabilities, a row for each leaf or row of a table, that are no distribution."""
+    nan = np.isnan(value).any(axis=1)
+    if nan.any():
+        at = where[int(np.flatnonzero(nan)[0])]
+        reader.refuse("rows of this table add up infinities of both signs", at)
+    undefined = np.isneginf(value).all(axis=1) | (np.isposinf(value).sum(axis=1) > 1)
+    if undefined.any():
+        k = int(np.flatnonzero(undefined)[0])
+        all_of_them = "both" if value.shape[1] == 2 else "several"
+        infinite = float(value[k].max())
+        reader.refuse(
+            f"{all_of_them} values of v{target} have log-probability {infinite}", where[k]
+        )
+
+
+def _by_target(reader: Reader, tree: Tree, target: int) -> CpdTree:
+    """Return the tree without tests of the target and without branches that cannot be reached.
+
+    The function descends the trees for all states of the target together. A node of the result
+    tests what the first of them tests that tests anything.
+    """
+    schema = reader.schema
+    states = [{ALWAYS: 1, **schema.implied(target, state)} for state in range(schema[target].arity)]
+    split_var: list[int] = []
+    children: list[list[int]] = []
+    values: list[list[float]] = []
+    where: list[int] = []
+
+    def descend(node: int, state: Known, known: Known) -> int:
+        while (value := state.get(tree.var[node], known.get(tree.var[node]))) is not None:
+            node = tree.child[node][value]
+        return node
+
+    nothing: Known = {}
+    agenda = [([0] * len(states), nothing, LEAF, 0)]
+    while agenda:
+        places, known, parent, branch = agenda.pop()
+        node = len(split_var)
+        if parent != LEAF:
+            children[parent][branch] = node
+        places = [descend(at, own, known) for at, own in zip(places, states, strict=True)]
+        column = next((tree.var[at] for at in places if tree.var[at] != LEAF), LEAF)
+        split_var.append(column)
+        children.append([LEAF, LEAF])
+        values.append([tree.value[at] if column == LEAF else 0.0 for at in places])
+        where.append(tree.where[places[0]])
+        if column != LEAF:
+            agenda += [
+                (places, learn(schema, known, column, value), node, value) for value in (1, 0)
+            ]
+    found = CpdTree(np.array(split_var), np.array(children), np.array(values))
+    _check(reader, target, found.value, where)
+    return found
+
+
+def _dense(
+    reader: Reader, table: Table, target: int
+) -> tuple[tuple[int, ...], NDArray[np.float64]] | None:
+    """Return the parents of a table, ascending, and its cells with the target on the last axis.
+
+    None if it does not mention the target, which one of a single state need not be, or has more
+    than `MAX_CELLS` cells.
+    """
+    schema = reader.schema
+    mentioned = {int(schema.variable_of[code >> 1]) for row in table.rows for code in row.codes}
+    if target not in mentioned and schema[target].arity > 1:
+        return None
+    if math.prod(schema[v].arity for v in mentioned) > MAX_CELLS:
+        return None
+    parents = tuple(sorted(mentioned - {target}))
+    entry = np.zeros([schema[v].arity for v in (*parents, target)])
+    for row in table.rows:
+        allowed = allowed_states(schema, [(code >> 1, code & 1) for code in row.codes])
+        whole = (allowed.get(v, np.ones(schema[v].arity, bool)) for v in (*parents, target))
+        with np.errstate(invalid="ignore"):
+            entry[np.ix_(*whole)] += row.weight
+    flat = entry.reshape(-1, entry.shape[-1])
+    _check(reader, target, flat, [table.where] * len(flat))
+    return parents, entry
