@@ -19,11 +19,6 @@ def parse_baskets(texts: Sequence[str], where: str) -> TextTable:
 
     An empty line is a row without items. Items that are numbers are in their order, others in that
     of the alphabet.
-
-    Raises
-    ------
-    InputError
-        There are no items, or more than 65,536.
     """
     lines = tidy_lines(texts, where)
     separator = separator_of([max(lines.texts, key=len)])

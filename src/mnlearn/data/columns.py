@@ -38,22 +38,11 @@ _LEADING_ZERO = re.compile(r"[-+]?0\d+")
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column of a table, of which each different value is kept once.
+    """A column of a table, of which each different value is kept once, in order of appearance.
 
-    Attributes
-    ----------
-    name : str
-        Its name, or its number from 1 if the table has no names.
-    values : list
-        Its different values in order of appearance.
-    codes : ndarray of int32, shape (n_rows,)
-        The number of the value of each row; -1 where pandas says that the cell is missing.
-    dtype : str, optional
-        Its dtype in pandas; None for texts of a file.
-    categories : tuple, optional
-        All states of a category, in their order.
-    ordered : bool
-        Whether their order means something.
+    `codes`, int32 of shape (n_rows,), has the number of the value of each row, -1 where pandas says
+    that the cell is missing. `dtype` is that of pandas, None for texts of a file. `categories` are
+    all states of a category.
     """
 
     name: str
@@ -87,10 +76,7 @@ class Column:
         return replace(self, values=[*self.values, value], codes=codes, categories=categories)
 
     def known(self, na: Sequence[str] = ()) -> NDArray[np.intp]:
-        """Return the numbers of the values that are no missing cells.
-
-        na : further texts of missing cells.
-        """
+        """Return the numbers of the values that are not missing, by the texts `na` too."""
         named = {str(state) for state in self.categories or ()}
         missing = [
             any(is_missing(value, (word,)) for word in na)
@@ -101,24 +87,10 @@ class Column:
 
 
 def read_column(column: Column, rules: Rules, place: Place) -> tuple[Variable, NDArray[np.uint8]]:
-    """Return the variable that a column is, and the number of the state in each row.
+    """Return the variable that a column is, and the number of the state in each row, or NO_STATE.
 
-    The number is NO_STATE where a cell is missing.
-
-    Parameters
-    ----------
-    column : Column
-        The column.
-    rules : Rules
-        What a person says.
-    place : callable
-        Names a cell, given its row.
-
-    Raises
-    ------
-    InputError
-        The values are no states: there are too many, all are different, or they are dates or
-        fractions. The message says how to cut the column or leave it out.
+    Refuses too many values, all different ones, dates and fractions; the message says how to cut
+    the column or leave it out.
     """
     known = column.known(rules.na)
     if not len(known) and not column.categories and column.name not in rules.states:
@@ -179,10 +151,7 @@ def _refuse_marks(column: Column, known: NDArray[np.intp], rules: Rules, place: 
 def match(
     column: Column, known: NDArray[np.intp], variable: Variable, place: Place
 ) -> NDArray[np.uint8]:
-    """Return the number of the state of a variable in each row, NO_STATE if missing.
-
-    known : see `Column.known`.
-    """
+    """Return the number of the state in each row, NO_STATE where the value is not `known`."""
     state_of = np.full(len(column.values) + 1, NO_STATE, np.uint8)
     values = [column.values[k] for k in known]
     state_of[known] = match_states(
@@ -347,10 +316,7 @@ def _round_cuts(cuts: NDArray[np.float64], numbers: NDArray[np.float64]) -> list
 
 
 def _cut_of(column: Column, known: NDArray[np.intp], rules: Rules) -> Any:
-    """Return what a person says of cutting a column; None if nothing.
-
-    A cut for all columns is for numbers, of more than two values.
-    """
+    """Return what a person says of cutting a column; a cut for all is for more than two numbers."""
     if column.name in rules.cut:
         return rules.cut[column.name]
     values = [column.values[k] for k in known]

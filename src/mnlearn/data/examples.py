@@ -29,10 +29,7 @@ _ADVICE = {
 
 
 class Examples(NamedTuple):
-    """Data that were read.
-
-    rules : what a person said. lines : the line of each example in a text file.
-    """
+    """Data that were read; `lines` are those of the examples in a text file."""
 
     data: Dataset | IncompleteData
     rules: Rules
@@ -43,20 +40,7 @@ class Examples(NamedTuple):
         return name_row(where, self.lines, example)
 
     def complete(self, where: Path | str, advice: str | None = None) -> Dataset:
-        """Return the data if no cell is missing.
-
-        Parameters
-        ----------
-        where : path-like
-            The file.
-        advice : str, optional
-            What can be done about missing cells; to drop them or fill them in, if not given.
-
-        Raises
-        ------
-        InputError
-            A cell is missing; the sentence begins with `where`.
-        """
+        """Return the data; refuse a missing cell, with the advice what can be done about it."""
         if isinstance(self.data, Dataset):
             return self.data
         if advice is None:
@@ -78,13 +62,7 @@ def load_dataset(
     rules: Rules | None = None,
     schema: Schema | None = None,
 ) -> Dataset:
-    """Read complete examples from a file; see `load_examples`.
-
-    Raises
-    ------
-    InputError
-        See `load_examples`; or a cell is missing.
-    """
+    """Read complete examples from a file; see `load_examples`."""
     return load_examples(path, limit, rules, schema).complete(path)
 
 
@@ -97,25 +75,8 @@ def load_examples(
     """Read examples by suffix: `.npz`, a table of another program, else text.
 
     Text may have a header: a first line without any number in it; numbers in quotation marks are
-    names too. Commas, semicolons or tabs separate cells. It may be compressed: `.gz`, `.xz`,
-    `.bz2`.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    limit : ExpansionLimit
-        How far a compressed file may expand.
-    rules : Rules, optional
-        What a person says about the columns.
-    schema : Schema, optional
-        The variables of a model or of other data, by which the file is read.
-
-    Raises
-    ------
-    InputError
-        The file is missing, truncated, ragged or empty, or expands beyond the limit; or a column
-        is none of states. The sentence names the line and the column.
+    names too. It may be compressed. With a `schema`, the file is read by the variables of a model
+    or of other data.
     """
     path, rules = Path(path), Rules() if rules is None else rules
     if path.suffix.lower() == ".npz":

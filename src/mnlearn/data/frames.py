@@ -18,24 +18,7 @@ _SPLIT = "scikit-learn's MultiLabelBinarizer makes rows of lists of items"
 
 
 def read_table(X: Any, rules: Rules, where: str = "X", schema: Schema | None = None) -> Table:
-    """Return the variables of a table or matrix in Python, and its cells.
-
-    Parameters
-    ----------
-    X : DataFrame, array-like or sparse matrix, shape (n_rows, n_columns)
-        A table of pandas, Polars or Arrow, or a matrix, of any values.
-    rules : Rules
-        What a person says.
-    where : str
-        Name of the table, for messages.
-    schema : Schema, optional
-        The variables, if they are known; see `match_columns`.
-
-    Raises
-    ------
-    InputError
-        See `read_columns` and `match_columns`.
-    """
+    """Return the variables and cells of a table or matrix in Python, by a schema if it is given."""
     X = as_frame(X)
     if is_frame(X):
         return _read_frame(X, rules, where, schema)
@@ -66,13 +49,7 @@ def _read_frame(X: Any, rules: Rules, where: str, schema: Schema | None) -> Tabl
 
 
 def columns_of_frame(X: Any, where: str) -> list[Column]:
-    """Return the columns of a DataFrame; numbers from 0 are the names of those without any.
-
-    Raises
-    ------
-    InputError
-        There are no rows or columns, or two columns have one name.
-    """
+    """Return the columns of a DataFrame; numbers from 0 are the names of those without any."""
     check_shape(X.shape, where)
     names = column_names(X) or tuple(map(str, range(X.shape[1])))
     check_twice(names, where)
@@ -133,7 +110,7 @@ def check_shape(shape: tuple[int, ...], where: str) -> None:
 
 
 def _column(name: str, values: Any, series: Any) -> Column:
-    """Return a column; series : the same of a table, which has a dtype to keep."""
+    """Return a column; `series` is the same of a table, which has a dtype to keep."""
     import pandas as pd
 
     try:

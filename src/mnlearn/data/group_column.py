@@ -30,29 +30,8 @@ def load_groups(
 ) -> tuple[Examples, dict[str, Dataset | IncompleteData]]:
     """Read examples, and divide them by a column that names the group of each.
 
-    Parameters
-    ----------
-    path : Path
-        A table with names of columns.
-    column : str
-        The column of the groups; it is no variable.
-    limit : ExpansionLimit
-        How far a compressed file may expand.
-    rules : Rules, optional
-        What a person says about the columns, which all groups share.
-    leave_out : bool
-        Whether rows whose group is missing are left out, and not refused.
-
-    Returns
-    -------
-    Examples, dict of str to Dataset or IncompleteData
-        All examples, and those of each group in the order in which the groups appear.
-
-    Raises
-    ------
-    InputError
-        There is no such column, a cell of it is missing, or it has one value or more than
-        `MOST_GROUPS`; see also `load_examples`.
+    Returns all examples, and those of each group in the order in which the groups appear. With
+    `leave_out`, rows whose group is missing are left out and not refused.
     """
     rules = Rules() if rules is None else rules
     if path.suffix.lower() == ".npz":

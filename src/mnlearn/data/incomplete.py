@@ -17,17 +17,8 @@ from mnlearn.variables.schema import MISSING, Schema, binary_schema
 class IncompleteData:
     """Examples with missing cells; it has what circuits read of a `Dataset`.
 
-    Attributes
-    ----------
-    rows : ndarray of uint8, shape (n_rows, n_columns)
-        The distinct rows of 0, 1 and MISSING, in lexicographic order. All columns of a variable
-        are missing, or none.
-    weight : ndarray of float64, shape (n_rows,)
-        Total weight of the examples equal to each row.
-    row_of : ndarray of int32, shape (n_given,)
-        The row of each example, in the order in which the examples were given.
-    schema : Schema
-        The variables.
+    The distinct rows of 0, 1 and MISSING are in lexicographic order. All columns of a variable are
+    missing, or none.
     """
 
     rows: NDArray[np.uint8]
@@ -72,13 +63,7 @@ class IncompleteData:
         return int((self.values == MISSING).any(axis=1).sum())
 
     def complete_examples(self) -> Dataset:
-        """Return the examples without a missing cell.
-
-        Raises
-        ------
-        InputError
-            Each example has one.
-        """
+        """Return the examples without a missing cell."""
         complete = (self.values != MISSING).all(axis=1)
         if not complete.any():
             raise InputError(
@@ -91,13 +76,7 @@ class IncompleteData:
         return merge_rows(values, self.given_weight, self.schema)
 
     def frequency(self) -> NDArray[np.float64]:
-        """Return the share of ones among the known cells of each column, shape (n_columns,).
-
-        Raises
-        ------
-        InputError
-            A variable has no known cell.
-        """
+        """Return the share of ones among the known cells of each column, shape (n_columns,)."""
         known = self.weight @ (self.rows != MISSING)
         if not known.all():
             v = int(self.schema.variable_of[np.argmin(known)])
@@ -111,22 +90,7 @@ class IncompleteData:
 def merge_incomplete(
     values: ArrayLike, weight: ArrayLike | None = None, schema: Schema | None = None
 ) -> IncompleteData:
-    """Return the data of a matrix of 0, 1 and MISSING, equal rows merged.
-
-    Parameters
-    ----------
-    values : array_like of uint8, shape (n_given, n_columns)
-        The examples.
-    weight : array_like of float64, shape (n_given,), optional
-        Positive numbers; one each if not given.
-    schema : Schema, optional
-        The variables. Default: one with the states 0 and 1 for each column.
-
-    Raises
-    ------
-    InputError
-        A weight is not positive.
-    """
+    """Return the data of a matrix of 0, 1 and MISSING, equal rows merged; see `merge_rows`."""
     matrix = np.ascontiguousarray(values, np.uint8)
     given = np.ones(len(matrix)) if weight is None else check_weights(np.asarray(weight))
     rows, row_of = np.unique(matrix, axis=0, return_inverse=True)

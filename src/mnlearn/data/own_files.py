@@ -22,21 +22,7 @@ def split_examples(
 ) -> tuple[Dataset, Dataset, Dataset]:
     """Return disjoint training, validation and test data that together are `data`.
 
-    Parameters
-    ----------
-    data : Dataset
-        Examples without weights.
-    fractions : sequence of float, length 3
-        Shares of the examples for the three parts; they sum to 1.
-    rng : numpy.random.Generator
-        Decides which example goes where. The examples of a part keep their order.
-
-    Raises
-    ------
-    InputError
-        The fractions are not three positive numbers that sum to 1, a part would be empty, or
-        the examples carry weights.
-
+    The fractions sum to 1. Each part keeps the order of its examples, which must carry no weights.
     """
     if len(fractions) != len(SPLITS) or not all(0 < share < 1 for share in fractions):
         raise InputError(
@@ -80,27 +66,9 @@ def load_local(
     rules: Rules | None = None,
     limit: ExpansionLimit = DEFAULT_LIMIT,
 ) -> tuple[Dataset, Dataset, Dataset]:
-    """Return training, validation and test data of a person's own files.
+    """Return training, validation and test data of own files, with the variables of the first.
 
-    Parameters
-    ----------
-    train, valid, test : path-like
-        Three files, or `train` alone, whose examples are then split at random. The variables are
-        those of `train`.
-    fractions : sequence of float, length 3
-        Shares of the three parts where one file is split.
-    seed : int
-        Seed of the split of one file.
-    rules : Rules, optional
-        What is said about the columns of all files.
-    limit : ExpansionLimit
-        How far a compressed file may expand.
-
-    Raises
-    ------
-    InputError
-        A file is unreadable, two of the three are given, or a variable or a state of one is not in
-        `train`.
+    If `train` is the only file, its examples are split at random.
     """
     if (valid is None) != (test is None):
         raise InputError(

@@ -16,15 +16,7 @@ _ID = re.compile(rf"(?i:(.*[_. ])?({_PERSON}))|.*[a-z](ID|Id)")
 
 
 def names_rows(columns: Sequence[Column], v: int, rules: Rules, where: str) -> bool:
-    """Tell whether a column only numbers or names the rows: its values are all different.
-
-    where : the table, for messages.
-
-    Raises
-    ------
-    InputError
-        The column may be a variable too.
-    """
+    """Tell whether a column only numbers or names the rows: its values are all different."""
     column, n_rows = columns[v], len(columns[v].codes)
     # A text that stands for missing cells elsewhere may be the number of a row.
     known = [column.values[k] for k in column.known()]

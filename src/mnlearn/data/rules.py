@@ -38,27 +38,12 @@ KEY = "{}: {} of the dataset in config.yaml"
 class Rules:
     """What a person says about the columns of a table.
 
-    Attributes
-    ----------
-    states : mapping of str to tuple
-        All states of a column, in their order.
-    cut : mapping of str to tuple of float or "median"
-        Numbers that cut a column into intervals; each interval holds its lower end. `ALL` cuts the
-        columns of numbers of more than two values that are not named.
-    columns : tuple of str
-        The columns that are variables, and nothing else is; all, if it is empty.
-    leave_out, keep : tuple of str
-        Columns that are no variables, and columns that are, though they look like row numbers.
-    na : tuple of str
-        Further texts of missing cells; a number stands for all texts of this number.
-    empty : str, optional
-        What a missing cell means, such as 0 where only ticks were written.
-    weights : str, optional
-        The column of the weights of rows.
-    baskets : bool
-        Whether each line of a text file lists the items that a row has.
-    form : str
-        How messages write all this: OPTION, ARGUMENT, READ_DATA or KEY.
+    `states` has all states of a column in their order. `cut` has the numbers that cut a column into
+    intervals, each of which holds its lower end; `ALL` cuts those of more than two numbers.
+    `columns` are the only variables, `leave_out` are none, and `keep` are some though they look
+    like row numbers. `na` are further texts of missing cells, and `empty` is what a missing cell
+    means. `weights` is the column of the weights of rows. `baskets` says that each line lists
+    items, and `form` how messages write all this.
     """
 
     states: Mapping[str, tuple[Hashable, ...]] = field(default_factory=dict)
@@ -74,21 +59,10 @@ class Rules:
 
     @classmethod
     def said(cls, given: Mapping[str, Any], form: str) -> "Rules":
-        """Return the rules of arguments, of options or of keys.
+        """Return the rules of arguments, options or keys, by the names in OPTIONS.
 
-        Parameters
-        ----------
-        given : mapping of str to object
-            What is said, by the names in OPTIONS. `states` is a mapping of lists, or texts such as
-            `sex=f,m`; `cut` is a mapping, one number or several or `median` for all columns, or
-            texts such as `age=30,50`.
-        form : str
-            How messages write it.
-
-        Raises
-        ------
-        InputError
-            Something else is given; the message says what is expected.
+        `states` is a mapping of lists, or texts such as `sex=f,m`; `cut` is a mapping, one number
+        or several or `median` for all columns, or texts such as `age=30,50`.
         """
         texts: dict[str, Any] = {n: _texts_of(n, given.get(n), form) for n in _TEXTS}
         if form == OPTION:

@@ -33,10 +33,10 @@ _READERS: dict[str, tuple[str, dict[str, Any], str]] = {
 
 
 class TableFile(NamedTuple):
-    """The columns of a file.
+    """The columns of a file; `is_named` says whether they have names of their own.
 
-    is_named : whether they have names. lines : the line of each row of a text file.
-    weight : float64, shape (n_rows,); None if the rows have no weights.
+    `lines` are those of the rows in a text file. `weight`, float64 of shape (n_rows,), is None if
+    the rows have no weights.
     """
 
     path: Path
@@ -77,15 +77,7 @@ def is_typed(path: Path) -> bool:
 def open_table(
     path: Path, limit: ExpansionLimit, rules: Rules, content: bytes | None = None
 ) -> TableFile:
-    """Return the columns of a file.
-
-    content : the bytes of a text file, if they are read already.
-
-    Raises
-    ------
-    InputError
-        The file is missing or is no table, or a package that reads it is.
-    """
+    """Return the columns of a file; `content` has the bytes of a text file that is read already."""
     if is_typed(path):
         frame = _read_frame(path)
         return TableFile(path, columns_of_frame(frame, str(path)), True, None)

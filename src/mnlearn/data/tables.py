@@ -1,7 +1,6 @@
 """The reader of tables: columns of any values become variables with states.
 
-Files, tables of pandas, Polars and Arrow, arrays and sparse matrices are brought into columns, and
-read here, by what a person says or by the schema of a model or of other data.
+Columns are read by what a person says, or by the schema of a model or of other data.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,11 +32,9 @@ Place = Callable[[int, int], str]
 class Table(NamedTuple):
     """The variables of a table, and its cells.
 
-    schema : the variables.
-    values : uint8, shape (n_rows, n_vars). Numbers of states, NO_STATE where a cell is missing.
-    left_out : the columns that number or name the rows, or that nobody needs.
-    notes : sentences on what was not read as written.
-    weight : float64, shape (n_rows,); None if no column has the weights of rows.
+    `values`, uint8 of shape (n_rows, n_vars), are numbers of states, NO_STATE where a cell is
+    missing. `left_out` are the columns that number or name the rows, or that nobody needs. `notes`
+    are sentences on what was not read as written.
     """
 
     schema: Schema
@@ -52,13 +49,7 @@ class Table(NamedTuple):
         return rows_of(self.schema, self.values)
 
     def data(self, weight: ArrayLike | None = None) -> Dataset | IncompleteData:
-        """Return the examples, each with a weight, or 1.
-
-        Raises
-        ------
-        InputError
-            No variable has two states.
-        """
+        """Return the examples, each with a weight, or 1."""
         if not self.schema.n_columns:
             raise InputError("each variable has a single state; expected two or more.", where=DATA)
         return merge_cells(self.rows, self.weight if weight is None else weight, self.schema)
@@ -76,27 +67,7 @@ def rows_of(schema: Schema, values: NDArray[np.uint8]) -> NDArray[np.uint8]:
 def read_columns(
     columns: Sequence[Column], rules: Rules, where: str, place: Place, is_named: bool
 ) -> Table:
-    """Return the variables of columns.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-        All columns of the table.
-    rules : Rules
-        What a person says.
-    where : str
-        Name of the table, for messages.
-    place : callable
-        Returns the name of a cell, given the row and the column.
-    is_named : bool
-        Whether the columns have names of their own.
-
-    Raises
-    ------
-    InputError
-        A column is none of states (see `read_column`), or something is said of a column that does
-        not exist.
-    """
+    """Return the variables of all columns of a table; `place` names a cell for messages."""
     _check_names(columns, rules, where)
     columns, weight = _filled(columns, rules), _weights_of(columns, rules, place)
     left_out: list[int] = []
@@ -189,24 +160,11 @@ def match_columns(
     place: Place,
     is_named: bool,
 ) -> Table:
-    """Return the cells of columns as states of variables that are known.
+    """Return the cells of columns as states of variables that are known; see `read_columns`.
 
-    Columns are found by name if both sides have names, in any order, and others are left out.
-    Otherwise they are taken in their order, without those that number the rows. What a person says
-    of the states of a column, or of cutting it, counts where a variable has the states 0 and 1: the
-    first state said is 0.
-
-    Parameters
-    ----------
-    columns, rules, where, place, is_named
-        See `read_columns`.
-    schema : Schema
-        The variables of a model or of other data.
-
-    Raises
-    ------
-    InputError
-        A variable has no column, or a cell is no state of its variable.
+    Columns are found by name if both sides have names, in any order. Otherwise they are taken in
+    their order, without those that number the rows. What a person says of the states of a column,
+    or of cutting it, counts where a variable has the states 0 and 1: the first state said is 0.
     """
     if is_named and schema.is_named:
         chosen, others = _by_name(columns, schema, rules, where)
@@ -226,8 +184,7 @@ def match_columns(
 def describe_order(schema: Schema, names: Sequence[str]) -> str | None:
     """Return what to know of named columns for variables without names; None if nothing.
 
-    Files of some forms, such as `.mn`, have no names of variables. Columns V0, V1, ... in this
-    order are sure to be those of the model.
+    Columns V0, V1, ... in this order are sure to be those of the model.
     """
     if schema.is_named or tuple(names) == schema.names:
         return None
@@ -240,13 +197,7 @@ def describe_order(schema: Schema, names: Sequence[str]) -> str | None:
 def match_data(
     data: Dataset | IncompleteData, schema: Schema, where: str
 ) -> Dataset | IncompleteData:
-    """Return the same examples over the variables of a model, found by their names and states.
-
-    Raises
-    ------
-    InputError
-        A variable is not there, or a state is none of the model; the sentence begins with `where`.
-    """
+    """Return the same examples over the variables of a model, found by their names and states."""
     own = data.schema
     if own == schema:
         return data

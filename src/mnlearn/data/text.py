@@ -19,19 +19,6 @@ def load_benchmark(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> D
     """Read text of 0 and 1 as it is; `data.examples` reads files of people.
 
     The records of studies depend on this function and so not on how files of people are read.
-
-    Parameters
-    ----------
-    path : path-like
-        The file, which may be compressed (`.gz`, `.xz`, `.bz2`).
-    limit : ExpansionLimit
-        How far a compressed file may expand.
-
-    Raises
-    ------
-    InputError
-        The file is missing or truncated, expands beyond the limit, or has a line of something else;
-        the sentence names the line.
     """
     content = read_limited(path, limit)
     lines = content.replace(b"\r\n", b"\n").rstrip(b"\n") + b"\n"

@@ -29,11 +29,7 @@ _FORMS = (
 
 
 class Lines(NamedTuple):
-    """The lines of a table.
-
-    texts : the lines. first : the number of the first of them in the file, from 1.
-    separator : what separates cells. notes : sentences on lines that were left out.
-    """
+    """The lines of a table; `first` is the number of the first of them in the file, from 1."""
 
     texts: list[str]
     first: int
@@ -49,15 +45,9 @@ class Lines(NamedTuple):
 
 
 def tidy_lines(texts: Sequence[str], where: str, what: str = "examples") -> Lines:
-    """Return the lines of the table in a file.
+    """Return the lines of the table in a file, without comments and empty lines around it.
 
-    The line `sep=;` of a spreadsheet says what separates cells. Comments and empty lines before and
-    after the table are left out. `what` names what the lines are.
-
-    Raises
-    ------
-    InputError
-        There are no lines, or the file is one of another form.
+    The line `sep=;` of a spreadsheet says what separates cells. `what` names what the lines are.
     """
     texts = [texts[0], *texts[1:]] if texts else []
     if texts:
@@ -110,9 +100,9 @@ def _comments(texts: Sequence[str]) -> int:
 def separator_of(texts: Sequence[str]) -> str:
     """Return what separates the cells of a table: a comma, a semicolon, a tab, or spaces.
 
-    Of several that the first line has, it is the one that the next line has as often: a name may
-    have a comma. The next line may have one more, for the name of a row or at its end. It is spaces
-    if they divide all lines alike, and the first line has nothing else.
+    Of several that the first line has, it is the one that the next line has as often, or once more
+    for the name of a row. It is spaces if they divide all lines alike, and the first line has
+    nothing else.
     """
     # Quoted names may have commas.
     bare = [_without_quoted(text) for text in texts[:2]]

@@ -32,12 +32,7 @@ _DIGITS = re.compile(r"\d{3,}")
 
 
 class TextTable(NamedTuple):
-    """The columns of a table in a text file.
-
-    has_names : whether they have names. lines : the line of each row.
-    weight : float64, shape (n_rows,); None if the rows have no weights.
-    notes : sentences on what was left out.
-    """
+    """The columns of a table in a text file, and the line of each row; see `TableFile`."""
 
     columns: list[Column]
     has_names: bool
@@ -55,15 +50,7 @@ class _Cells(NamedTuple):
 
 
 def parse_table(texts: Sequence[str], where: str, *, keep_empty: bool = False) -> TextTable:
-    """Return the columns of lines of text, perhaps with weights.
-
-    keep_empty : whether rows without any value are kept.
-
-    Raises
-    ------
-    InputError
-        The lines are no table; the sentence names the file and the line.
-    """
+    """Return the columns of lines of text; `keep_empty` keeps rows without any value."""
     lines = tidy_lines(texts, where)
     weight: list[float] | None = None
     if _has_weights(lines.texts):
@@ -105,13 +92,7 @@ def _take_weights(lines: Lines, where: str) -> tuple[list[float], Lines]:
 
 
 def _cells_of(lines: Lines, where: str) -> _Cells:
-    """Return the cells of lines.
-
-    Raises
-    ------
-    InputError
-        A line is empty, too long or too short, or no CSV; the sentence names the first one.
-    """
+    """Return the cells of lines; refuse a line that is empty, too long or too short, or no CSV."""
     rows: list[list[str]] = []
     begins: list[int] = []
     width: set[int] = set()
@@ -137,13 +118,7 @@ def _cells_of(lines: Lines, where: str) -> _Cells:
 
 
 def rows_of(lines: Lines, where: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line of each row and its cells, at least one.
-
-    Raises
-    ------
-    InputError
-        A line is no CSV.
-    """
+    """Yield the line of each row and its cells, at least one."""
     reader = lines.reader()
     while True:
         begin = lines.first + reader.line_num
@@ -299,11 +274,6 @@ def save_text(data: Dataset, path: Path | str) -> None:
     """Write the states of examples as text, one line for each in the order of the examples.
 
     Rows whose weight is not their number of examples are written once with a `weight|` prefix.
-
-    Raises
-    ------
-    InputError
-        The file cannot be written, or its header or a state would be read as something else.
     """
     lines = _lines_of(data, path)
     if data.is_weighted:

@@ -7,13 +7,7 @@ from mnlearn.runtime.errors import DATA, InputError
 
 
 def check_weights(weight: NDArray, where: str = DATA) -> NDArray[np.float64]:
-    """Return `weight` as float64 if it holds positive numbers with a finite sum.
-
-    Raises
-    ------
-    InputError
-        It does not; the sentence begins with `where` and gives the row.
-    """
+    """Return weights as float64; refuse any that are not positive or have no finite sum."""
     if weight.dtype.kind not in "buif":
         raise InputError(f"expected numbers as weights, got {weight.dtype}.", where=where)
     given = np.atleast_1d(weight).astype(np.float64)

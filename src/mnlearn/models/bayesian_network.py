@@ -337,12 +337,7 @@ class BayesianNetwork(Model):
 def bayesian_network(
     trees: Trees, schema: Schema = NAMELESS, tables: Tables = NO_TABLES
 ) -> BayesianNetwork:
-    """Return the Bayesian network of trees and tables.
-
-    trees : A tree per variable over its parents.
-    schema : The variables; nameless ones of the states 0 and 1 if not given.
-    tables : The tables that some variables have in place of a tree.
-    """
+    """Return the Bayesian network of a tree for each variable, and tables in place of some."""
     n_vars = trees.n_vars
     network = BayesianNetwork(trees, np.arange(n_vars), schema, tables)
     parents: dict[int, set[int]] = {v: set() for v in range(n_vars)}

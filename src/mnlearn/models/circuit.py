@@ -221,8 +221,7 @@ class ArithmeticCircuit(Model):
 def state_leaves(schema: Schema) -> NDArray[np.int64]:
     """Return the leaves of the states of all variables, which follow one another.
 
-    A variable of two states has both leaves of its column. Of several states, each has the leaf of
-    value 1 of its column; the other leaf is not used.
+    Of several states, each has the leaf of value 1 of its column; the other leaf is not used.
     """
     width = np.diff(schema.start)[schema.variable_of]
     leaves = np.arange(2 * schema.n_columns)
@@ -234,8 +233,7 @@ def product_of_marginals(
 ) -> ArithmeticCircuit:
     """Return the circuit of independent variables, with one feature for each state.
 
-    p_one : float64, shape (n_columns,). P(column = 1), in the open interval (0, 1).
-    schema : The variables; as many of two states as there are columns if not given.
+    `p_one`, float64 of shape (n_columns,), is P(column = 1), in the open interval (0, 1).
     """
     schema = binary_schema(len(p_one)) if schema is None else schema
     literal = state_leaves(schema)

@@ -22,11 +22,7 @@ _NORMALISED = 1e-12
 
 
 class CpdTable(NamedTuple):
-    """P(variable | parents).
-
-    parents : numbers of the variables that it depends on.
-    prob : float64, an axis for each parent, then one for the variable itself.
-    """
+    """P(variable | parents), with an axis for each parent, then one for the variable itself."""
 
     parents: tuple[int, ...]
     prob: NDArray[np.float64]
@@ -36,15 +32,9 @@ class CpdTable(NamedTuple):
 class Tables:
     """The tables of the variables that have one, in flat arrays.
 
-    Construction converts the arrays to these dtypes, makes them read-only and checks their shapes.
-
-    parent_start : int64, shape (n_vars + 1,). The parents of variable v are
-        parent[parent_start[v]:parent_start[v + 1]].
-    parent : int32, shape (n_parents,).
-    start : int64, shape (n_vars + 1,). The cells of variable v are prob[start[v]:start[v + 1]].
-        There are none if it has a tree.
-    prob : float64, shape (n_cells,). Probabilities. The state of the variable itself changes
-        fastest, then that of its last parent.
+    The parents of variable v are parent[parent_start[v]:parent_start[v + 1]]. Its cells are
+    prob[start[v]:start[v + 1]], none if it has a tree. The state of the variable itself changes
+    fastest, then that of its last parent.
     """
 
     parent_start: NDArray[np.int64]

@@ -23,10 +23,9 @@ _Path = tuple[Literal, ...]
 class CpdTree(NamedTuple):
     """A tree over the parents of a variable; every parent node stands before its children.
 
-    split_var : int, shape (n_nodes,). Column that the node tests, or LEAF.
-    child : int, shape (n_nodes, 2). Nodes for value 0 and value 1; LEAF at leaves.
-    value : float64, shape (n_nodes, n_states). Log value of each leaf for all states of the
-        variable; need not be normalised.
+    A node tests the column `split_var`, or is a LEAF; `child`, (n_nodes, 2), has the nodes for
+    value 0 and 1. `value`, (n_nodes, n_states), has logarithms at leaves, which need not be
+    normalised.
     """
 
     split_var: NDArray
@@ -58,8 +57,7 @@ def literals_of(schema: Schema, known: Known) -> list[Literal]:
 def table_tree(schema: Schema, parents: Sequence[int], table: NDArray[np.float64]) -> CpdTree:
     """Return the complete tree of a table; its nodes stand level by level.
 
-    parents : Variables, in the order of the axes of the table.
-    table : Log values, an axis for each parent; the last axis is the variable itself.
+    `table` has an axis of logarithms for each of the parents; the last axis is the variable itself.
     """
     split_var: list[int] = []
     child: list[list[int]] = []
@@ -148,9 +146,7 @@ def trees_of_leaves(
 ) -> Trees:
     """Return the trees whose leaves are given as features, one for each state at each leaf.
 
-    features : The path to a leaf together with one state of its variable, in any order.
-    target : int, shape (n_features,). Variable of each leaf.
-    log_prob : float64, shape (n_features,). log P(state | path) in nats.
+    A feature is the path to a leaf with one state of its target; `log_prob` is log P(state | path).
     """
     leaves: list[dict[_Path, NDArray[np.float64]]] = [{} for _ in schema]
     for f, (v, w) in enumerate(zip(target.tolist(), log_prob.tolist(), strict=True)):

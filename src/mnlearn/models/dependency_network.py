@@ -24,18 +24,12 @@ LEAF = -1
 class Trees:
     """One decision tree per variable; the nodes of all trees are in flat arrays.
 
-    Construction converts the arrays to these dtypes, makes them read-only and checks their shapes.
-
-    start : int64, shape (n_vars + 1,). The nodes of the tree of variable v are at start[v]:start[v
-        + 1]. The root is first, and every parent stands before its children. Begins with 0, ends
-        with n_nodes.
-    split_var : int32, shape (n_nodes,). Column that the node tests (see `Schema`), or LEAF.
-    child : int32, shape (n_nodes, 2). Nodes for value 0 and for value 1 of the tested column; LEAF
-        at leaves.
-    log_prob : float64, shape (n_nodes, most_states). Log-probability, in nats, of the states of the
-        target at the node; -inf beyond its states. There is room for the states of every variable,
-        and for two at least. Inner nodes have probabilities too: those of all examples that reach
-        the node.
+    The nodes of the tree of variable v are at start[v]:start[v + 1]. The root is first, and every
+    parent stands before its children. A node tests the column `split_var` of `Schema`, or is a
+    LEAF; `child`, (n_nodes, 2), has the nodes for its values 0 and 1. `log_prob`, (n_nodes,
+    most_states), has the log-probabilities in nats of the states of the target, at inner nodes too:
+    those of all examples that reach the node. There is room for two states at least; those beyond
+    the states of the target have minus infinity.
     """
 
     start: NDArray[np.int64]

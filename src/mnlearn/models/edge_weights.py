@@ -13,16 +13,11 @@ Graph = Any
 
 
 def edge_weights(network: Graph) -> dict[tuple[int, int], float]:
-    """Return how strongly the variables of each edge act on each other.
+    """Return how strongly the variables of each edge act on each other, in nats.
 
-    All other variables are in their first states. For two variables of two states the weight is the
-    log odds ratio; see `interactions.size` for others.
-
-    The weights are in nats. For a Markov network u < v and the weight is that of
-    `MarkovNetwork.edges`. For a dependency network or a Bayesian network an edge is (parent,
-    child). Its weight is by how much the log odds of the child's conditional distribution grow
-    if the parent changes from its first to its second state. For a logistic regression it is
-    the coefficient.
+    All other variables are in their first states. Of two variables of two states it is the log odds
+    ratio; see `interactions.size` for others. A directed edge is (parent, child), with the table of
+    the child's conditional distribution.
     """
     if not network.is_directed:
         weight: dict[tuple[int, int], float] = network.edges()
@@ -31,10 +26,7 @@ def edge_weights(network: Graph) -> dict[tuple[int, int], float]:
 
 
 def interaction_tables(network: Graph) -> dict[tuple[int, int], Table]:
-    """Return the table of each edge in the zero-sum gauge; see `edge_weights`.
-
-    Its rows are the states of the first variable, its columns those of the second.
-    """
+    """Return the table of each edge in the zero-sum gauge, the first variable in rows."""
     if not network.is_directed:
         tables = pair_tables(network.schema, network.features, network.weight)
     else:
@@ -43,10 +35,7 @@ def interaction_tables(network: Graph) -> dict[tuple[int, int], Table]:
 
 
 def _conditional_tables(network: Graph) -> dict[tuple[int, int], Table]:
-    """Return the log-probabilities of the states of each child given those of one parent.
-
-    All other parents are in their first states. What depends on one of both only is not complete.
-    """
+    """Return the log-probabilities of each child given one parent, others in their first states."""
     schema, trees = network.schema, network.trees
     out = {(u, v): np.zeros((schema.arity[u], schema.arity[v])) for u, v in network.edges()}
     for (parent, v), table in out.items():

@@ -222,11 +222,7 @@ class FeatureTree(Model):
 
 
 def merge_equal(tree: FeatureTree) -> FeatureTree:
-    """Return the feature graph in which equal subtrees are one.
-
-    Two subtrees are equal if they have the same literals, values and probabilities. The graph has
-    the same distribution and is never larger.
-    """
+    """Return the feature graph, in which subtrees that are equal are one."""
     last: dict[tuple, int] = {}
     same_as = np.arange(tree.n_f_nodes)
     for f in range(tree.n_f_nodes - 1, -1, -1):
@@ -286,12 +282,9 @@ class LeafFeature:
 def leaf_features(tree: FeatureTree) -> Iterator[LeafFeature]:
     """Yield a feature for each A-node without children, over the tree's variables.
 
-    The weight of a leaf is its log-probability and a share of those above it: each A-node hands
-    its own share to its children in equal parts. So the weights of the features that a state
-    satisfies, one on each way down, add up to its log-probability.
-
-    See Gogate, Webb & Domingos (2010), Section 2 and Figure 1; their weights differ by the model
-        counts, which cancel.
+    The weight of a leaf is its log-probability and a share of those above it: each A-node hands its
+    own share to its children in equal parts. See Gogate, Webb & Domingos (2010), Section 2 and
+    Figure 1; their weights differ by the model counts, which cancel.
     """
     # An A-node, what holds above it, and its share of the log-probabilities from the root on.
     waiting: list[tuple[int, Conjunction, tuple[Conjunction, ...], float]] = [(ROOT, (), (), 0.0)]

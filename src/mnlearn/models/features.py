@@ -17,16 +17,10 @@ from mnlearn.variables.schema import Schema
 class FeatureSet:
     """Conjunctions of literals; a literal asks one binary variable for one value.
 
-    Construction converts the arrays to these dtypes, makes them read-only and checks their shapes.
-
-    start : int64, shape (n_features + 1,). The literals of feature f are at start[f]:start[f + 1].
-        Begins with 0, ends with n_literals.
-    var : int32, shape (n_literals,). Variable of each literal.
-    value : uint8, shape (n_literals,). The value, 0 or 1, that the literal asks for.
+    The literals of feature f are var[start[f]:start[f + 1]] and their values, 0 or 1.
 
     `canonicalise` returns a canonical set: its features are distinct and satisfiable, they stand in
-    order of length and then of their literals, and the variables of a feature ascend. Equal sets in
-    canonical order have equal arrays.
+    order of length and then of their literals, and the variables of a feature ascend.
     """
 
     start: NDArray[np.int64]
@@ -58,10 +52,7 @@ class FeatureSet:
         return list(zip(self.var[span].tolist(), self.value[span].tolist(), strict=True))
 
     def select(self, index: NDArray) -> "FeatureSet":
-        """Return some features.
-
-        index : Positions of features, in the order of the result, or a mask of shape (n_features,).
-        """
+        """Return some features, by their positions in the order of the result, or by a mask."""
         index = np.arange(len(self))[index]
         length = self.length[index]
         start = np.concatenate([[0], np.cumsum(length)])
@@ -77,11 +68,7 @@ class FeatureSet:
         }
 
     def satisfied(self, rows: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Return which rows satisfy which features.
-
-        rows : uint8, shape (n_rows, n_vars). Values 0 and 1.
-        Returns bool, shape (n_rows, n_features).
-        """
+        """Return which rows satisfy which features, bool of shape (n_rows, n_features)."""
         out = np.ones((len(rows), len(self)), bool)
         for f in range(len(self)):
             for v, value in self.literals(f):
@@ -122,11 +109,7 @@ def concatenate(sets: Sequence[FeatureSet]) -> FeatureSet:
 
 
 def with_literal(features: FeatureSet, var: NDArray, value: int | NDArray) -> FeatureSet:
-    """Return each feature with one literal added at its end.
-
-    var : int, shape (n_features,). Column of the literal that feature f gets.
-    value : {0, 1} or int, shape (n_features,). The value that the added literals ask for.
-    """
+    """Return each feature with one literal added at its end."""
     ends = features.start[1:]
     return feature_set(
         features.start + np.arange(len(features.start)),
@@ -138,20 +121,15 @@ def with_literal(features: FeatureSet, var: NDArray, value: int | NDArray) -> Fe
 def literals_of_states(
     schema: Schema, v: NDArray | int, state: NDArray | int
 ) -> tuple[NDArray, NDArray]:
-    """Return the columns and values that say that variables are in some states.
-
-    Variables of one state, which have no column, are not asked for.
-    """
+    """Return the columns and values that say that variables of several states are in some."""
     several = schema.arity[v] > 2
     return schema.start[v] + np.where(several, state, 0), np.where(several, 1, state)
 
 
 def state_features(schema: Schema, scope: Sequence[int], states: NDArray) -> FeatureSet:
-    """Return for each row of states the conjunction of these states of some variables.
+    """Return for each row of states, (n_features, len(scope)), the conjunction of these states.
 
-    schema : the variables.
-    scope : some of them, of which those of one state are left out.
-    states : int, shape (n_features, len(scope)).
+    Variables of one state are left out.
     """
     kept = np.flatnonzero(schema.arity[list(scope)] > 1)
     own = np.array(scope, np.int64)[kept]
@@ -164,18 +142,11 @@ def state_features(schema: Schema, scope: Sequence[int], states: NDArray) -> Fea
 def canonicalise(
     features: FeatureSet, start: NDArray[np.int64] | None = None
 ) -> tuple[FeatureSet, NDArray[np.int64]]:
-    """Return the distinct satisfiable features in canonical order; see `FeatureSet`.
+    """Return the distinct satisfiable features in canonical order, and the place of each given one.
 
-    Repeated literals of a feature are dropped. Empty features, which always hold, are kept. Of a
-    variable of several columns a feature keeps the state that it asks for, or else the states that
-    it excludes, as long as two are left.
-
-    features : In any order; may repeat, and literals may repeat.
-    start : int64, shape (n_vars + 1,). The columns of the variables, see `Schema.start`; by default
-        each has one.
-    Returns the canonical set, and int64, shape (n_features,). Position of each given
-        feature in the result; -1 for a feature that can never hold: it asks a column for both
-        values, or leaves a variable no state.
+    The place is -1 for a feature that can never hold. Empty features, which always hold, are kept.
+    Of a variable of several columns (see `Schema.start`) a feature keeps the state that it asks
+    for, or else the states that it excludes, as long as two are left.
     """
     code, owner, possible = _least_literals(features, start)
     length = np.bincount(owner, minlength=len(features))
@@ -234,8 +205,8 @@ def _reduce_states(
 ) -> tuple[NDArray, NDArray]:
     """Return the literals of features that say the least of each variable of several columns.
 
-    code, owner : distinct literals 2 * column + value and their features, in order of both.
-    possible : set to False for features that leave a variable no state.
+    The literals 2 * column + value are distinct and in order of features. `possible` is set to
+    False for features that leave a variable no state.
     """
     column, value = code // 2, code % 2
     variable = np.searchsorted(start, column, "right") - 1

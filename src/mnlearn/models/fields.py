@@ -13,9 +13,7 @@ from mnlearn.variables.schema import Schema, binary_schema
 def set_array(owner: object, name: str, dtype: DTypeLike, shape: tuple[int | None, ...]) -> NDArray:
     """Replace a field of a frozen dataclass by a read-only array of its dtype, and return it.
 
-    name : Name of the field, which holds an array-like.
-    dtype : The dtype of the field; a conversion must not change a value.
-    shape : The shape of the field; None where any length is allowed.
+    No value may change. The length of an axis is free where `shape` has None.
     """
     given = np.asarray(getattr(owner, name))
     array = given if given.dtype == dtype else _convert(given, dtype)
@@ -52,11 +50,7 @@ NAMELESS: Any = None
 
 
 def set_schema(owner: object, schema: Schema | int | None, n_vars: int | None = None) -> None:
-    """Replace the field `schema` of a frozen dataclass by the schema of a model.
-
-    schema : A number, or None, stands for as many nameless variables of the states 0 and 1.
-    n_vars : Number of variables that the arrays of the model speak of.
-    """
+    """Replace the field `schema` of a model by its schema; see `NAMELESS`."""
     n_given = n_vars if schema is None else schema
     found = n_given if isinstance(n_given, Schema) else binary_schema(n_given or 0)
     if n_vars is not None and len(found) != n_vars:

@@ -29,8 +29,8 @@ def joined_pairs(
 ) -> Iterator[tuple[int, tuple[int, int], Table]]:
     """Yield each feature, each pair of its variables, and what it adds to the table of the pair.
 
-    It adds its weight where it holds while all other variables are in their first states. A feature
-    of weight 0 joins no variables.
+    It adds its weight, which is not 0, where it holds while all other variables are in their first
+    states.
     """
     for f in np.flatnonzero(weight).tolist():
         allowed = allowed_states(schema, features.literals(f))
@@ -53,8 +53,7 @@ def pair_tables(
 def centre(table: Table) -> Table:
     """Return a table of interactions in the zero-sum gauge: all rows and columns add up to 0.
 
-    What depends on the state of one of the two variables only is left out. NaN where states that
-    are impossible leave no such table.
+    NaN where states that are impossible leave no such table.
     """
     with np.errstate(invalid="ignore"):
         rows, columns = (table.mean(axis=axis, keepdims=True) for axis in (1, 0))

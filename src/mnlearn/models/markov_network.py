@@ -250,10 +250,6 @@ def markov_network(
     """Return the network of some features; the weights of equal features are added up.
 
     Features that cannot hold are dropped, and so are empty features, which are constants.
-
-    schema : The variables. A number stands for that many nameless ones of the states 0 and 1.
-    features : In any order; may repeat.
-    weight : float, shape (n_features,). In nats; may be infinite.
     """
     schema = schema if isinstance(schema, Schema) else binary_schema(schema)
     weight = np.asarray(weight, np.float64)
@@ -276,11 +272,7 @@ def markov_network(
 def network_with_constant(
     schema: Schema, features: FeatureSet, weight: NDArray[np.float64], constant: float
 ) -> MarkovNetwork:
-    """Return the network of some features with a constant; see `markov_network`.
-
-    Each state of the first variable that has several gets the constant as weight, so that the
-    partition function is right.
-    """
+    """Return the network of some features; all states of one variable get the constant."""
     several = np.flatnonzero(schema.arity > 1)
     if constant and len(several):
         v = int(several[0])

@@ -13,13 +13,8 @@ _PRODUCT, _SUM = 0, 1
 def mixture_circuit(circuits: Sequence[ArithmeticCircuit], log_share: NDArray) -> ArithmeticCircuit:
     """Return the circuit whose value is the weighted sum of the values of circuits.
 
-    Marginals stay exact, and the size is the sum of the sizes. The parameters are those of the
-    circuits, one circuit after the other, and the shares.
-
-    circuits : Circuits over the same variables, with at least one sum or product each.
-    log_share : float64, shape (n_circuits,). Log of the weight of each circuit; the weights of a
-        mixture of distributions add up to 1.
-    The circuit has no features: it is no Markov network with one feature for each parameter.
+    Its parameters are those of the circuits, one after the other, and the shares. Each circuit has
+    a sum or a product at least. The result has no features.
     """
     n_literals = 2 * circuits[0].n_columns
     n_parameters = [len(one.weight) for one in circuits]

@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 
 
 def answers() -> Any:
-    """Return the module that answers.
-
-    It stands above all models, because it reads tables and draws samples. So models do not import
-    it: they find it by its name when they are asked.
-    """
+    """Return the module that answers; it stands above the models and is found when it is asked."""
     return import_module("mnlearn.api.answers")
 
 

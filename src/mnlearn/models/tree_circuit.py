@@ -19,15 +19,10 @@ def tree_circuit(
 ) -> ArithmeticCircuit:
     """Return the circuit of a rooted tree, linear in its size; its parameters are `log_prob`.
 
-    The messages for all states of a parent share what is below each state. The circuit has
+    `parent`, (n_tree,), is NO_PARENT for the root and for variables of a single state. The first
+    ones are those of the schema; the others are hidden. `log_prob`, (n_tree, most, most), has log
+    P(variable = x | parent = y) at [variable, y, x], of the root at [root, 0]. The circuit has
     features and targets only if all variables are observed.
-
-    parent : shape (n_tree,). The parent of each variable; NO_PARENT for the root, of which there is
-        one, and for variables of a single state. The first ones are those of the schema; the
-        circuit sums out the others.
-    log_prob : shape (n_tree, most, most). log P(variable = x | parent = y) at [variable, y, x], in
-        nats; of the root at [root, 0]. Places of states that a variable lacks are not read.
-    schema : the observed variables, or the number of them if they have two states.
     """
     schema = schema if isinstance(schema, Schema) else binary_schema(schema)
     n_vars, n_tree, parents = len(schema), len(parent), np.asarray(parent).tolist()

@@ -21,12 +21,11 @@ FEATURE_MODES = ("default", "prune", "prune-10", "prune-5", "nonzero")
 
 @dataclass(frozen=True, eq=False)
 class TreeFeatures:
-    """Features that were read off trees.
+    """The distinct features of trees, in canonical order.
 
-    features : The distinct features of all trees, in canonical order.
-    place : int64, shape (n_features,), or None. A node times `trees.most_states`, plus a state of
-        the target: the feature is the path to the node, with that state. If it is so at several
-        nodes, the first of them. None if some feature is not the path to a node.
+    A feature is the path to a node, with a state of its target: `place` has the node times
+    `trees.most_states`, plus the state, of the first such node. It is None if some feature is no
+    path.
     """
 
     features: FeatureSet
@@ -42,16 +41,11 @@ def tree_features(trees: Trees, feature_mode: str, schema: Schema | None = None)
 def find_tree_features(
     trees: Trees, feature_mode: str, schema: Schema | None = None
 ) -> TreeFeatures:
-    """Return the distinct features of all trees.
+    """Return the distinct features of all trees (Lowd & Davis, ICDM 2010, Section III).
 
-    feature_mode : One of FEATURE_MODES: - "default": the path to each leaf, with each state of the
-        tree's target; - "prune": the same for every node, as if each tree were cut there in turn;
-        the roots give the atomic features; - "prune-10", "prune-5": the same for the nodes with at
-        most 10 or 5 tests above them; - "nonzero": "default" without the literals that ask for 0;
-        empty features are dropped.
-    schema : The variables; those of the states 0 and 1 if not given.
-    See Lowd & Davis, "Learning Markov network structure with decision trees", ICDM 2010, Section
-        III.
+    "default" is the path to each leaf, with each state of the tree's target. "prune" is the same
+    for every node, as if each tree were cut there in turn; "prune-10" and "prune-5" for those with
+    at most 10 or 5 tests above them. "nonzero" is "default" without the literals that ask for 0.
     """
     if feature_mode not in FEATURE_MODES:
         raise ValueError(f"feature_mode: expected one of {FEATURE_MODES}, got {feature_mode!r}")
@@ -81,8 +75,7 @@ def paths_with_states(
 ) -> tuple[FeatureSet, NDArray[np.int64]]:
     """Return the paths to some nodes, each with every state of its target, and their places.
 
-    Those with state 0 come first. A place is a node times `trees.most_states`, plus the state. A
-    target of one state has none.
+    Those with state 0 come first. For places see `TreeFeatures`.
     """
     paths, target = trees.paths().select(nodes), trees.target[nodes]
     sets, places = [], []

@@ -45,26 +45,9 @@ def schema_of_arrays(
 ) -> tuple[Schema, NDArray[np.int64] | None]:
     """Return the schema in the arrays of a file.
 
-    Parameters
-    ----------
-    path : path-like
-        Begins the sentence of an error.
-    arrays : mapping of str to ndarray
-        The arrays of the file. Files of 1.0 have `names`, `states`, `codes`, and say by `group_of`,
-        or by `group_start` and `group_column`, which columns are one variable.
-    n_vars : int
-        Number of variables; of columns in a file of 1.0.
-
-    Returns
-    -------
-    schema : Schema
-    columns : ndarray of int64, shape (n_columns,), optional
-        The column of the file for each column of the schema; None if they are the same.
-
-    Raises
-    ------
-    InputError
-        The arrays are damaged.
+    Files of 1.0 have `names`, `states`, `codes`, and say by `group_of`, or by `group_start` and
+    `group_column`, which columns are one variable. Then the second value is the column of the file
+    for each column of the schema; else it is None.
     """
     if "schema" in arrays:
         return _read_json(path, arrays["schema"], n_vars), None
@@ -89,17 +72,10 @@ def states_of(texts: Sequence[str]) -> tuple[str | int, ...]:
 def schema_of_groups(
     names: Sequence[str] | None, groups: Sequence[Sequence[int]], n_columns: int
 ) -> tuple[Schema, NDArray[np.int64]]:
-    """Return the schema of binary columns of which some together are one variable.
+    """Return the schema of binary columns, of which some together are one variable.
 
     Columns `a=x` and `a=y` are the variable `a` with the states `x` and `y`. Other columns give the
     variable the name of the first one, and are themselves the states.
-
-    Returns
-    -------
-    schema : Schema
-        The variables in the order of their first columns.
-    columns : ndarray of int64, shape (schema.n_columns,)
-        The given column for each column of the schema.
     """
     labels = labels_of(names, n_columns)
     grouped = {column for group in groups for column in group}

@@ -80,8 +80,6 @@ def states_column(variable: Variable, values: NDArray[np.uint8]) -> "pd.Series[A
     """Return a column of states, in the dtype that the variable remembers.
 
     If it remembers none, numbers 0 and 1 are whole numbers, and other states a category.
-
-    values : numbers of states, NO_STATE where a cell is missing, shape (n_rows,).
     """
     import pandas as pd
 

@@ -76,13 +76,7 @@ def find_state(variable: Variable, value: Any) -> int | None:
 
 
 def match_state(variable: Variable, value: Any, where: str) -> int:
-    """Return the number of the state that a value is.
-
-    Raises
-    ------
-    InputError
-        It is none; the sentence begins with `where` and lists the states.
-    """
+    """Return the number of the state that a value is; refuse it, with the states, if it is none."""
     state = find_state(variable, value)
     if state is None:
         raise InputError(f"{where}: expected {list_states(variable)}, got {shorten(value)}.")
@@ -94,19 +88,7 @@ def match_states(
 ) -> NDArray[np.uint8]:
     """Return the numbers of the states of values, NO_STATE where one is missing, shape (n,).
 
-    Parameters
-    ----------
-    variable : Variable
-        The variable of all values.
-    values : sequence
-        Values of Python, or an array of any dtype.
-    where : callable or str
-        Returns the name of the place of a value, given its position; or the name of them all.
-
-    Raises
-    ------
-    InputError
-        A value is no state; the sentence names the first one and lists the states.
+    `where` names the place of a value, given its position, or of them all.
     """
     state_of: dict[Any, int] = {}
     out = np.empty(len(values), np.uint8)
@@ -128,10 +110,7 @@ def match_states(
 def match_column(
     variable: Variable, column: Any, where: Callable[[int], str] | str
 ) -> NDArray[np.uint8]:
-    """Return the numbers of the states of a column of a table; see `match_states`.
-
-    column : Series or array of any dtype, shape (n_rows,).
-    """
+    """Return the numbers of the states of a column of a table; see `match_states`."""
     import pandas as pd
 
     codes, values = pd.factorize(column)
@@ -145,10 +124,7 @@ def match_column(
 
 
 def is_missing(value: Any, words: Collection[Hashable] = ()) -> bool:
-    """Tell whether a value is that of a missing cell: None, NaN, NaT, an empty text, NA.
-
-    words : texts or numbers of missing cells that a person gave.
-    """
+    """Tell whether a value is that of a missing cell: None, NaN, NaT, NA, no text, or a word."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     if isinstance(value, float | np.floating) and math.isnan(value):

@@ -31,14 +31,7 @@ class Schema(Sequence[Variable]):
     Kernels see indicator columns of 0 and 1. A variable of two states has one column, which is 1 in
     the second state. A variable of k > 2 states has k columns, and exactly one of them is 1. A
     variable of one state has none. The columns of a variable stand together, in the order of its
-    states, and the variables follow one another.
-
-    Attributes
-    ----------
-    variables : tuple of Variable
-        Their names differ.
-    is_named : bool
-        False if the data had no names. The variables are then called V0, V1, ...
+    states. Variables that are not named are called V0, V1, ...
     """
 
     variables: tuple[Variable, ...]
@@ -66,13 +59,7 @@ class Schema(Sequence[Variable]):
         return f"<Schema: {len(self):,} variables {shown}>"
 
     def number(self, name: str) -> int:
-        """Return the number of a variable, from 0.
-
-        Raises
-        ------
-        InputError
-            There is no such variable.
-        """
+        """Return the number of a variable, from 0."""
         if name not in self._number:
             raise InputError(f"{name!r} is no variable; there are {_listed(self.names)}.")
         return self._number[name]
@@ -135,8 +122,7 @@ class Schema(Sequence[Variable]):
     def values(self, rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Return the number of the state of each variable, uint8 of shape (n_rows, n_vars).
 
-        rows : uint8, shape (n_rows, n_columns). The number is NO_STATE where a row gives a variable
-            none of its states, or several.
+        It is NO_STATE where a row gives a variable none of its states, or several.
         """
         out = np.zeros((len(rows), len(self)), np.uint8)
         single = np.diff(self.start) == 1
@@ -162,21 +148,8 @@ class Schema(Sequence[Variable]):
         """Return the rows of a table of these variables, shape (n_rows, n_columns).
 
         Columns are found by their names, in any order, and others are left out. Columns of an
-        array, and of variables without names, are taken in their order.
-
-        Parameters
-        ----------
-        table : DataFrame or array_like
-            Values as people write them: `"1"`, `1`, `1.0` and `True` are the state 1.
-        known : bool
-            Whether missing cells are refused; else all columns of their variables are MISSING.
-        where : str
-            Name of the table, for messages.
-
-        Raises
-        ------
-        InputError
-            A variable or a cell is missing, or a value is no state; the message lists the states.
+        array, and of variables without names, are taken in their order. Missing cells are MISSING,
+        unless they are to be `known`.
         """
         values = self.match(table, where)
         if known and (values == NO_STATE).any():
@@ -213,13 +186,7 @@ class Schema(Sequence[Variable]):
         return list(np.asarray(table).T)
 
     def decode(self, rows: NDArray[np.uint8]) -> "pd.DataFrame":
-        """Return rows as a table of states, in the dtypes of the data that the schema is of.
-
-        Raises
-        ------
-        InputError
-            A row gives a variable no state, or several.
-        """
+        """Return rows as a table of states, in the dtypes of the data that the schema is of."""
         values = self.values(rows)
         if (values == NO_STATE).any():
             row, v = (int(k) for k in np.argwhere(values == NO_STATE)[0])
@@ -243,13 +210,7 @@ class Schema(Sequence[Variable]):
         return Schema(tuple(self.variables[v] for v in numbers), self.is_named)
 
     def rename(self, names: Sequence[str] | None) -> "Schema":
-        """Return the same variables with other names, or with none.
-
-        Raises
-        ------
-        InputError
-            There are too few or too many names, or they are not different and printable.
-        """
+        """Return the same variables with other names, or with none."""
         if names is not None and len(names) != len(self):
             raise InputError(f"expected {len(self)} names, got {len(names)}.", where=DATA)
         labels = labels_of(names, len(self))
@@ -259,20 +220,7 @@ class Schema(Sequence[Variable]):
 
 
 def binary_schema(variables: int | Sequence[str], names: Sequence[str] | None = None) -> Schema:
-    """Return the schema of variables whose states are 0 and 1.
-
-    Parameters
-    ----------
-    variables : int or sequence of str
-        Their number, or their names.
-    names : sequence of str, optional
-        Their names, if their number is given; None for nameless variables.
-
-    Raises
-    ------
-    InputError
-        There are too few or too many names, or they are not different and printable.
-    """
+    """Return the schema of variables of the states 0 and 1, given their number or their names."""
     if isinstance(variables, int | np.integer):
         n_vars = int(variables)
     else:

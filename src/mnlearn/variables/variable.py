@@ -14,19 +14,10 @@ MISSING = 2
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable and the states that it can have.
+    """A variable and its states as people wrote them: 1 to 254 texts, numbers or booleans.
 
-    Attributes
-    ----------
-    name : str
-        Any printable text.
-    states : tuple of hashable
-        The states as people wrote them: 1 to 254 texts, numbers or booleans.
-    ordered : bool
-        Whether the order of the states means something.
-    dtype : str, optional
-        The pandas dtype of the column that the states came from, which tables of samples get.
-        Variables of different dtypes are equal.
+    `ordered` says whether the order of the states means something. `dtype` is the pandas dtype of
+    the column that they came from, which tables of samples get.
     """
 
     name: str

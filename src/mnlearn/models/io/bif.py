@@ -1,9 +1,8 @@
 """The Bayesian network interchange format (`.bif`, version 0.15).
 
-The states of a variable are numbered in the order of its declaration. A `table` has its numbers in
-the order of the variables in the head; the last changes fastest. States that are whole numbers
-become numbers. Where commas separate names, a name may contain blanks. The blocks may be in any
-order and the keywords in capitals; JavaBayes writes no `|` in a head.
+The states of a variable are numbered in the order of its declaration. Where commas separate names,
+a name may contain blanks. The blocks may be in any order and the keywords in capitals; JavaBayes
+writes no `|` in a head.
 """
 
 import itertools

@@ -72,11 +72,7 @@ _WRITTEN = (".npz", *_WRITERS, _UAI, *_GRAPHS)
 
 
 def load_model(path: Path | str) -> Model:
-    """Read a model; the suffix names the format.
-
-    path : `.npz` (native), `.mn`, `.dn`, `.bn` or `.ac` (Libra), `.bif`, `.xmlbif` or `.uai`; a
-        text form may be compressed (`.gz`, `.xz`, `.bz2`).
-    """
+    """Read a model; the suffix names the format, before that of a compression of a text."""
     suffix = form_of(path)
     if suffix in _GRAPHS:
         raise InputError(f"{path}: {suffix} files of models can only be written, not read.")
@@ -98,12 +94,8 @@ def load_network(path: Path | str | None) -> DependencyNetwork | None:
 def save_model(model: Model, path: Path | str) -> None:
     """Write a model; the suffix names the format. Equal models are written to equal bytes.
 
-    Only `.npz` keeps all of the model. A circuit whose parameters are weights of features, or
-    parameters of CPDs, may also be written as its Markov network or its Bayesian network. So may a
-    junction tree as either of them, and a Bayesian network as a Markov network.
-
-    path : `.npz` (native); `.mn`, `.dn`, `.bn` or `.ac` (Libra); `.bif`, `.uai`, `.nnf`; or `.csv`
-        or `.graphml` (edges).
+    Only `.npz` keeps all of the model. A model that is another kind's too may be written as that:
+    circuits and junction trees as networks, Bayesian networks as Markov networks.
     """
     check_writable(path)
     suffix = form_of(path)

@@ -8,11 +8,7 @@ from mnlearn.runtime.files import to_csv, write_bytes, write_text
 
 
 def write_edges(network: Graph, path: Path | str) -> None:
-    """Write the edges as CSV with the header `source,target,weight`, in order of the variables.
-
-    The weight is that of `edge_weights`. An undirected edge of a Markov network has one line. An
-    edge of another network leads from the parent to the child.
-    """
+    """Write the edges as CSV with the header `source,target,weight`, in order of the variables."""
     names = network.schema.names
     edges = sorted(edge_weights(network).items())
     rows = [{"source": names[u], "target": names[v], "weight": w} for (u, v), w in edges]

@@ -1,10 +1,8 @@
 """Circuits as d-DNNF for programs of knowledge compilation, in the form of the compiler d4.
 
 A file `.nnf` has the nodes first, `o N 0` for a sum, `a N 0` for a product and `t N 0` for the
-constant 1; node 1 is the root. Then each line `PARENT CHILD LITERAL... 0` is an edge, and the
-literals are factors of the child. Literal c says that column c (from 1) is 1, and -c that it is 0.
-A state of a variable of several columns has the literals of all of them. Parameters are further
-literals. A second file `.nnf.csv` has the weight of each.
+constant 1; node 1 is the root. Then each line `PARENT CHILD LITERAL... 0` is an edge. Literal c
+says that column c (from 1) is 1, and -c that it is 0; parameters are further literals.
 """
 
 import csv
@@ -19,11 +17,7 @@ from mnlearn.runtime.files import compress_for
 
 
 def write_nnf(circuit: ArithmeticCircuit, path: Path | str) -> None:
-    """Write a circuit, and the weights of its literals to a file that has `.csv` behind the name.
-
-    The value of the circuit for some evidence is the sum over products of the weights of literals,
-    where the literals that the evidence rules out have the weight 0.
-    """
+    """Write a circuit, and the weights of its literals to a file with `.csv` behind the name."""
     weights = _weights(circuit, path)
     n_inner = len(circuit.is_sum)
     # The root is the last inner node, and number 1; the constant has the highest number.

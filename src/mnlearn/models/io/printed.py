@@ -45,9 +45,8 @@ def check_sums(
 ) -> None:
     """Refuse distributions, on the last axis, that do not add up to 1.
 
-    prob : An axis for each parent, then one for the variable itself.
-    words : The numbers as they are printed, which says how far they are rounded.
-    parents : Names and states of the parents.
+    `words` are the numbers as they are printed, which says how far they are rounded. `parents` are
+    the names and states of the other axes.
     """
     total = prob.sum(axis=-1)
     off = np.abs(total - 1.0)

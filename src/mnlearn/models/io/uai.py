@@ -1,10 +1,8 @@
 """The format of the UAI competitions: networks as tables (`.uai`), and evidence (`.uai.evid`).
 
-The words of a file are: MARKOV or BAYES; the number of variables and their numbers of values; the
-number of factors and the variables of each; then for each factor the number of its cells and their
-values. The last variable of a factor changes fastest. In a BAYES file, a factor is the
-conditional distribution of its last variable; see `_tables` for what other programs write. Evidence
-and lists of questions may follow. The form has no names.
+The words are: MARKOV or BAYES; the number of variables and their numbers of values; the number of
+factors and the variables of each; then for each factor the number of its cells and their values, of
+which the last variable changes fastest. Evidence and lists of questions may follow.
 """
 
 import math
@@ -44,10 +42,7 @@ _COMMENT = re.compile(r"(?:#|//)[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 class Factor(NamedTuple):
-    """A non-negative function of some variables, with an axis of the table for each of them.
-
-    words : the numbers as they are in a file.
-    """
+    """A non-negative function of some variables; `words` are its numbers in a file."""
 
     scope: tuple[int, ...]
     table: NDArray[np.float64]
@@ -57,9 +52,8 @@ class Factor(NamedTuple):
 def read_uai(path: Path | str) -> MarkovNetwork | BayesianNetwork:
     """Read a network, whose variables have the numbers from 0 as states.
 
-    A Markov network has a feature for each cell that is not 1, with the logarithm as weight. A
-    factor that is the same for all states becomes a constant of one variable, so the partition
-    function of the file is kept.
+    A Markov network has a feature for each cell that is not 1, with the logarithm as weight; see
+    `network_with_constant`.
     """
     reader = _Reader(path)
     kind, arity, factors = reader.factors()
@@ -79,10 +73,7 @@ def read_uai(path: Path | str) -> MarkovNetwork | BayesianNetwork:
 
 
 def read_uai_evidence(path: Path | str, schema: Schema) -> list[dict[int, int]]:
-    """Read what is known in each sample of a file of evidence, or behind the tables of a network.
-
-    Returns the number of the state of each known variable, by the number of the variable.
-    """
+    """Read what is known in each sample of evidence, or behind the tables of a network."""
     reader, arity = _Reader(path), schema.arity.tolist()
     if form_of(path) == ".uai":
         if reader.factors()[1] != arity:
@@ -155,11 +146,7 @@ def _markov_network(schema: Schema, factors: Sequence[Factor]) -> MarkovNetwork:
 
 
 def write_uai(model: MarkovNetwork | BayesianNetwork | JunctionTree, path: Path | str) -> None:
-    """Write a network: a table for each set of variables that features join, or for each CPD.
-
-    A junction tree is written as a Markov network with a table for each clique. Names are lost.
-
-    """
+    """Write a network: a table for each CPD, clique, or set of variables that features join."""
     try:
         factors = list(_factors_of(model))
     except InputError as error:

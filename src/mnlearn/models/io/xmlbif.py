@@ -1,8 +1,4 @@
-"""XMLBIF, the XML form of Bayesian networks (`.xmlbif`, `.bifxml`, `.xml`): read only.
-
-The numbers of a table are in the order of the parents, then the variable itself, which changes
-fastest.
-"""
+"""XMLBIF, the XML form of Bayesian networks (`.xmlbif`, `.bifxml`, `.xml`): read only."""
 
 import math
 import re

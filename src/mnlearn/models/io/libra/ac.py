@@ -1,11 +1,9 @@
 """The text of arithmetic circuits (`.ac`).
 
-The first line has the numbers of values of the variables. Then each line is a node, children
-before parents: `v VARIABLE VALUE`, `n NUMBER`, `+ CHILD...` or `* CHILD...`. Nodes are numbered
-from 0; the root is last. A line `EOF` ends them. Lines `NODE NUMBER LITERAL...` and another `EOF`
-may follow: the conjunctions whose parameters the number nodes are. The lines `# names` and
-`# states` behind the last `EOF`, which Libra does not read, have the names of the variables and
-their states as JSON.
+The first line has the numbers of values of the variables, and each further line a node, children
+before parents: `v VARIABLE VALUE`, `n NUMBER`, `+ CHILD...` or `* CHILD...`. Behind `EOF`, lines
+`NODE NUMBER LITERAL...` may have the conjunctions of the number nodes. Lines `# names` and `#
+states` at the end, which Libra does not read, are JSON.
 """
 
 import json
@@ -142,8 +140,7 @@ class _Reader:
     def _add_free_variables(self) -> None:
         """Multiply the root by all states of the variables that it does not depend on.
 
-        Libra's `acopt` cuts variables out of a circuit whose states are known. Each state of such a
-        variable then counts alike.
+        Libra's `acopt` cuts variables whose states are known out of a circuit.
         """
         used = {k // 2 for _, below in self.inner for kind, k in below if kind == "literal"}
         seen = {int(self.schema.variable_of[column]) for column in used}

@@ -18,10 +18,7 @@ _ALWAYS = -1
 
 
 class Conditions:
-    """Reads the conditions of features over the variables of a schema.
-
-    The code of a literal is 2 * column + value. A ValueError says what is wrong with a condition.
-    """
+    """Reads the conditions of features; a ValueError says what is wrong with one."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -29,7 +26,7 @@ class Conditions:
         self._codes: dict[str, int] = {}
 
     def codes(self, texts: Sequence[str]) -> list[int]:
-        """Return the codes of the literals of a conjunction, ascending and none twice.
+        """Return the literals 2 * column + value of a conjunction, ascending and none twice.
 
         A variable of more than two states has one literal for the state that it must have, or one
         for each state that it must not have.

@@ -26,8 +26,7 @@ def write_mn(network: MarkovNetwork, path: Path | str) -> None:
 def write_dn(network: DependencyNetwork, path: Path | str) -> None:
     """Write a dependency network: for each CPD its tree, unless it says nothing, and its features.
 
-    Every leaf becomes tests of the target, so the tree holds all log-probabilities of the leaf.
-    The log-probabilities of inner nodes are not written.
+    Every leaf becomes tests of the target. The log-probabilities of inner nodes are not written.
     """
     _check_numbers(network.weight, path)
     _check_numbers(network.trees.log_prob[network.trees.is_leaf], path)
