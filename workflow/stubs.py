@@ -24,9 +24,8 @@ def stub_text() -> str:
     for class_name, name in sorted(class_names().items()):
         made = make_estimator(name)
         summary = (made.__doc__ or "").splitlines()[0]
-        lines = [f"class {class_name}(LearnerEstimator):", f'    """{summary}"""', ""]
+        lines = [f"class {class_name}(LearnerEstimator):", f'    """{summary}"""']
         own = [(f.name, _kind(f), f.default) for f in dataclasses.fields(made)]
-        lines += [f"    {field}: {kind}" for field, kind, _ in own]
         lines += ["    def __init__(", "        self,", "        *,"]
         lines += [f"        {field}: {kind} = {_written(default)}," for field, kind, default in own]
         lines += ["    ) -> None: ..."]

@@ -6,16 +6,6 @@ from mnlearn.api.learner_estimators import LearnerEstimator
 
 class ACBN(LearnerEstimator):
     """Bayesian network with tree CPDs, and the circuit that computes it."""
-
-    split_cost: float
-    edge_cost: float
-    max_edges: int
-    search: str
-    max_seconds: float | None
-    pseudocount: float
-    missing: str | None
-    random_state: int | None
-    n_jobs: int | None
     def __init__(
         self,
         *,
@@ -32,17 +22,6 @@ class ACBN(LearnerEstimator):
 
 class ACMN(LearnerEstimator):
     """Markov network with conjunctive features, and the circuit that computes it."""
-
-    split_cost: float
-    edge_cost: float
-    max_edges: int
-    search: str
-    max_seconds: float | None
-    sd: float | None
-    l1: float
-    missing: str | None
-    random_state: int | None
-    n_jobs: int | None
     def __init__(
         self,
         *,
@@ -60,11 +39,6 @@ class ACMN(LearnerEstimator):
 
 class Atomic(LearnerEstimator):
     """The product of smoothed marginals as a network of atomic features."""
-
-    pseudocount: float
-    missing: str | None
-    random_state: int | None
-    n_jobs: int | None
     def __init__(
         self,
         *,
@@ -76,20 +50,6 @@ class Atomic(LearnerEstimator):
 
 class BLM(LearnerEstimator):
     """Markov network of features found bottom-up (Davis & Domingos 2010)."""
-
-    initial: str
-    price: float
-    neighbours: int
-    search_sd: float
-    search_l1: float
-    max_passes: int
-    sd: float | None
-    l1: float
-    max_iterations: int
-    search_seed: int
-    missing: str | None
-    random_state: int | None
-    n_jobs: int | None
     def __init__(
         self,
         *,
@@ -110,11 +70,6 @@ class BLM(LearnerEstimator):
 
 class ChowLiu(LearnerEstimator):
     """The tree of most mutual information, as a circuit."""
-
-    pseudocount: float
-    missing: str | None
-    random_state: int | None
-    n_jobs: int | None
     def __init__(
         self,
         *,
@@ -126,18 +81,6 @@ class ChowLiu(LearnerEstimator):
 
 class DN2MN(LearnerEstimator):
     """Markov network converted from a dependency network (Lowd 2012)."""
-
-    kappa: float
-    min_leaf_examples: float
-    pseudocount: float
-    base: str
-    orders: str
-    max_length: int
-    kappa_by: str
-    network: Any
-    missing: str | None
-    random_state: int | None
-    n_jobs: int | None
     def __init__(
         self,
         *,
@@ -156,15 +99,6 @@ class DN2MN(LearnerEstimator):
 
 class DNBag(LearnerEstimator):
     """Dependency network whose CPDs are geometric means of trees of bootstrap samples."""
-
-    kappa: float
-    min_leaf_examples: float
-    pseudocount: float
-    n_bags: int
-    bag_seed: int
-    missing: str | None
-    random_state: int | None
-    n_jobs: int | None
     def __init__(
         self,
         *,
@@ -180,13 +114,6 @@ class DNBag(LearnerEstimator):
 
 class DNLR(LearnerEstimator):
     """Dependency network whose CPDs are logistic regressions."""
-
-    lambda_: float
-    intercept: str
-    gap: float
-    missing: str | None
-    random_state: int | None
-    n_jobs: int | None
     def __init__(
         self,
         *,
@@ -200,15 +127,6 @@ class DNLR(LearnerEstimator):
 
 class DNMixed(LearnerEstimator):
     """Dependency network whose CPDs are geometric means of trees and a given network."""
-
-    kappa: float
-    min_leaf_examples: float
-    pseudocount: float
-    share: float
-    network: Any
-    missing: str | None
-    random_state: int | None
-    n_jobs: int | None
     def __init__(
         self,
         *,
@@ -224,13 +142,6 @@ class DNMixed(LearnerEstimator):
 
 class DNTree(LearnerEstimator):
     """Dependency network whose CPDs are probability trees."""
-
-    kappa: float
-    min_leaf_examples: float
-    pseudocount: float
-    missing: str | None
-    random_state: int | None
-    n_jobs: int | None
     def __init__(
         self,
         *,
@@ -244,17 +155,6 @@ class DNTree(LearnerEstimator):
 
 class DTSL(LearnerEstimator):
     """Markov network of the features of probability trees (Lowd & Davis 2010)."""
-
-    kappa: float
-    min_leaf_examples: float
-    pseudocount: float
-    feature_mode: str
-    sd: float | None
-    l1: float
-    max_iterations: int
-    missing: str | None
-    random_state: int | None
-    n_jobs: int | None
     def __init__(
         self,
         *,
@@ -272,25 +172,6 @@ class DTSL(LearnerEstimator):
 
 class DellaPietra(LearnerEstimator):
     """Markov network of induced features (Della Pietra, Della Pietra & Lafferty 1997)."""
-
-    objective: str
-    min_gain: float
-    min_support: float
-    expectations: str
-    chains: int
-    sweeps: int
-    search: str
-    max_features: int | None
-    max_seconds: float | None
-    search_sd: float | None
-    search_l1: float
-    sd: float | None
-    l1: float
-    max_iterations: int
-    search_seed: int
-    missing: str | None
-    random_state: int | None
-    n_jobs: int | None
     def __init__(
         self,
         *,
@@ -316,17 +197,6 @@ class DellaPietra(LearnerEstimator):
 
 class GSSL(LearnerEstimator):
     """Markov network of features generated at random (Van Haaren & Davis 2012)."""
-
-    initial: str
-    n_generated: int
-    threshold: int
-    sd: float | None
-    l1: float
-    max_iterations: int
-    generation_seed: int
-    missing: str | None
-    random_state: int | None
-    n_jobs: int | None
     def __init__(
         self,
         *,
@@ -344,22 +214,6 @@ class GSSL(LearnerEstimator):
 
 class HCLT(LearnerEstimator):
     """Chow-Liu tree of hidden variables with several values, each with one observed variable."""
-
-    n_states: int
-    pseudocount: float
-    softness: float
-    entropy: float
-    start: str
-    batch_rows: int
-    batch_epochs: int
-    max_iterations: int
-    tolerance: float
-    patience: int
-    holdout: float
-    em_seed: int
-    missing: str | None
-    random_state: int | None
-    n_jobs: int | None
     def __init__(
         self,
         *,
@@ -382,16 +236,6 @@ class HCLT(LearnerEstimator):
 
 class JunctionTree(LearnerEstimator):
     """Junction tree of bounded treewidth."""
-
-    treewidth: int
-    search: str
-    threshold: float
-    subset_size: int
-    local_search: bool
-    pseudocount: float
-    missing: str | None
-    random_state: int | None
-    n_jobs: int | None
     def __init__(
         self,
         *,
@@ -408,17 +252,6 @@ class JunctionTree(LearnerEstimator):
 
 class L1(LearnerEstimator):
     """Pairwise Markov network of neighbourhoods (Ravikumar, Wainwright & Lafferty 2010)."""
-
-    lambda_: float
-    intercept: str
-    gap: float
-    merge: str
-    sd: float | None
-    l1: float
-    max_iterations: int
-    missing: str | None
-    random_state: int | None
-    n_jobs: int | None
     def __init__(
         self,
         *,
@@ -436,23 +269,6 @@ class L1(LearnerEstimator):
 
 class LEM(LearnerEstimator):
     """Feature tree: features divide the examples, and the variables fall apart."""
-
-    delta: float
-    subset_size: int
-    max_feature_length: int
-    search: str
-    side_score: str
-    small_side: str
-    min_rows: int
-    pseudocount: float
-    bias_correction: bool
-    table_below: int
-    similar: float
-    balance: bool
-    literals: str
-    missing: str | None
-    random_state: int | None
-    n_jobs: int | None
     def __init__(
         self,
         *,
@@ -476,15 +292,6 @@ class LEM(LearnerEstimator):
 
 class LTM(LearnerEstimator):
     """A tree of observed and hidden variables with as many states each."""
-
-    grouping: str
-    pseudocount: float
-    trial_iterations: int
-    max_iterations: int
-    tolerance: float
-    missing: str | None
-    random_state: int | None
-    n_jobs: int | None
     def __init__(
         self,
         *,
@@ -500,17 +307,6 @@ class LTM(LearnerEstimator):
 
 class LW(LearnerEstimator):
     """Markov network of the features of a dependency network, its weights learned."""
-
-    features: str
-    start: str
-    stopping: str
-    sd: float | None
-    l1: float
-    max_iterations: int
-    network: Any
-    missing: str | None
-    random_state: int | None
-    n_jobs: int | None
     def __init__(
         self,
         *,
@@ -528,20 +324,6 @@ class LW(LearnerEstimator):
 
 class Mixture(LearnerEstimator):
     """Mixture of Chow-Liu trees, or of circuits that start from its components."""
-
-    base: str
-    n_components: int
-    n_mixtures: int
-    prior: float
-    max_iterations: int
-    tolerance: float
-    mixture_seed: int
-    rounds: int
-    delta: float
-    max_edges: int
-    missing: str | None
-    random_state: int | None
-    n_jobs: int | None
     def __init__(
         self,
         *,
@@ -562,16 +344,6 @@ class Mixture(LearnerEstimator):
 
 class TreeBag(LearnerEstimator):
     """The mean of the distributions of trees that are learned from bootstrap samples."""
-
-    base: str
-    n_bags: int
-    bag_seed: int
-    delta: float
-    treewidth: int
-    pseudocount: float
-    missing: str | None
-    random_state: int | None
-    n_jobs: int | None
     def __init__(
         self,
         *,
