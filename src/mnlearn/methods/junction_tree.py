@@ -36,7 +36,7 @@ class JunctionTree(SearchSettings, Learner):
     citation = "Chechetka & Guestrin 2007"
     stages = (
         Stage(
-            ("treewidth", "search", "subset_size", "threshold", "local_search", "pseudocount"),
+            ("treewidth", "search", "subset_size", "threshold", "pseudocount"),
             learn,
             split=("treewidth", "search", "subset_size"),
         ),

@@ -14,7 +14,6 @@ from mnlearn.learning.junction_trees.search import (
     SearchSettings,
     TreeSearch,
     learn_junction_tree,
-    move_variables,
 )
 from mnlearn.learning.learner import Task
 from mnlearn.methods.chow_liu import ChowLiu
@@ -237,35 +236,13 @@ def test_the_greedy_tree_by_its_definition(treewidth, seed):
     assert found.members == tuple(members)
 
 
-@pytest.mark.parametrize("treewidth", [2, 3])
-@pytest.mark.parametrize("seed", range(4))
-def test_no_move_of_a_variable_improves_the_tree(treewidth, seed):
-    data = random_data(seed, 150, 8)
-    examples = examples_of(data)
-    information = Information(examples)
-    start = TreeSearch(data).find(SearchSettings(treewidth))
-    moved = move_variables(examples, start.cliques)
-    before, after = (ll(examples.fit(c, 0.0), data).mean for c in (start.cliques, moved))
-    assert after >= before - 1e-12
-    gained = 0.0
-    for own in moved.members:
-        others = [c for c in moved.members if c != own]
-        for v in own:
-            if any(v in c for c in others):
-                continue
-            here = information.shared((v,), tuple(u for u in own if u != v), ())
-            for face in {f for c in others for f in itertools.combinations(c, treewidth)}:
-                gained = max(gained, information.shared((v,), face, ()) - here)
-    assert gained < 1e-8
-
-
 def test_the_result_does_not_depend_on_threads_or_on_other_grid_points(tmp_path):
     data = random_data(5, 300, 10)
     contents = set()
     for threads, thresholds in ((1, [0.01]), (2, [0.05, 0.01])):
         workspace = JunctionTree.prepare(Task(data, JunctionTree.grid({}), threads=threads))
         for threshold in thresholds:
-            fitted = JunctionTree(threshold=threshold, local_search=True).learn(workspace)
+            fitted = JunctionTree(threshold=threshold).learn(workspace)
         save_model(fitted.model, tmp_path / "a.npz")
         contents.add((tmp_path / "a.npz").read_bytes())
     assert len(contents) == 1
@@ -286,9 +263,9 @@ def test_the_result_does_not_depend_on_threads_or_on_other_grid_points(tmp_path)
 )
 def test_hostile_data(rows, search, treewidth):
     data = merge_rows(rows)
-    for pseudocount, local_search in ((0.0, False), (1.0, True)):
+    for pseudocount in (0.0, 1.0):
         for subset_size in (2, 3):
-            settings = SearchSettings(treewidth, search, 0.0, subset_size, local_search)
+            settings = SearchSettings(treewidth, search, 0.0, subset_size)
             tree = learn_junction_tree(data, settings, pseudocount)
             p = np.exp(tree.log_likelihood(all_states(data.n_vars)))
             assert p.sum() == pytest.approx(1.0, abs=1e-12)

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.hidden_trees import log_value
-from mnlearn.learning.hidden_trees.steps import CountedRows, Counts, Penalty, maximise
+from mnlearn.learning.hidden_trees.steps import Counts, expected_counts, log_prior, maximise
 from mnlearn.learning.latent_trees.chow_liu import pair_tables
 from mnlearn.learning.parameters import parameter
-from mnlearn.models.hidden_tree import NO_PARENT, HiddenTree, leaf_tables
+from mnlearn.models.hidden_tree import NO_PARENT, HiddenTree
 from mnlearn.runtime.blas import single_threaded
 from mnlearn.runtime.progress import pulse
 from mnlearn.runtime.random_streams import stream
@@ -145,7 +145,7 @@ Judge = Callable[[HiddenTree], float]
 
 @dataclass(eq=False, kw_only=True)
 class Settings:
-    """The hyperparameters of hidden Chow-Liu trees; see `Penalty`, `beliefs` and `start_tree`."""
+    """The hyperparameters of hidden Chow-Liu trees; see `maximise` and `start_tree`."""
 
     n_states: int = parameter(64, "values of each hidden variable", low=1, high=256)
     pseudocount: float = parameter(
@@ -153,18 +153,6 @@ class Settings:
         "added to the counts of each distribution, in equal shares",
         low=0,
         high=1e9,
-    )
-    softness: float = parameter(
-        0.0,
-        "share of each value that is replaced by the frequency of its variable (data softening)",
-        low=0,
-        high=1,
-    )
-    entropy: float = parameter(
-        0.0,
-        "weight of the entropy of hidden and observed variables (entropy regularisation)",
-        low=0,
-        high=1e3,
     )
     start: str = parameter("clusters", "tables at which EM starts", choices=STARTS)
     batch_rows: int = parameter(
@@ -216,20 +204,6 @@ class Outcome:
     validation: list[float]
 
 
-def beliefs(data: Dataset, softness: float) -> NDArray[np.float64]:
-    """Return the probability that X_v is in state y where a row has x, (n_vars, most, most).
-
-    It is softness f_v(y) and 1 - softness more where y is x, with the frequency f_v of each state.
-    Of variables of two states the probability of the second is at [v, x].
-    """
-    if not data.schema.is_binary:
-        frequency = leaf_tables(data.frequency[:, None], data.schema)[:, 0]
-        most = np.eye(frequency.shape[1])
-        return np.asarray((1.0 - softness) * most + softness * frequency[:, None, :])
-    hard = np.array([0.0, 1.0])
-    return np.asarray((1.0 - softness) * hard + softness * data.frequency[:, None])
-
-
 def learn_hidden_tree(
     data: Dataset, settings: Settings, judge: Judge | None = None, threads: int = 1
 ) -> Outcome:
@@ -258,9 +232,7 @@ class _Search:
         self, data: Dataset, settings: Settings, judge: Judge | None, *, threads: int
     ) -> None:
         self._settings, self._judge, self._threads = settings, judge, threads
-        self._n_examples = data.n_examples
-        self._penalty = Penalty(settings.pseudocount, settings.entropy)
-        self._rows = CountedRows(data.rows, data.weight, beliefs(data, settings.softness))
+        self._data, self._pseudocount = data, settings.pseudocount
         rng = stream(settings.em_seed, "hclt", "start")
         self._tree = start_tree(data, settings.n_states, settings.start, rng)
         self.best, self._best_score, self._without = self._tree, -np.inf, 0
@@ -272,7 +244,7 @@ class _Search:
     def run_by_parts(self) -> None:
         """Renew the tables after each part of the rows."""
         settings = self._settings
-        n_rows = len(self._rows.weight)
+        n_rows, n_examples = self._data.n_rows, self._data.n_examples
         n_parts = -(-n_rows // settings.batch_rows)
         rng = stream(settings.em_seed, "hclt", "parts")
         held: Counts | None = None
@@ -281,10 +253,10 @@ class _Search:
             order = rng.permutation(n_rows)
             for part in range(n_parts):
                 chosen = np.sort(order[part::n_parts])
-                found = self._rows.counts(self._tree, chosen, self._threads)
-                scale = self._n_examples / float(self._rows.weight[chosen].sum())
-                held = _blend(held, found, step, scale)
-                self._tree = maximise(self._tree, held, self._n_examples, self._penalty)
+                rows, weight = self._data.rows[chosen], self._data.weight[chosen]
+                found = expected_counts(self._tree, rows, weight, self._threads)
+                held = _blend(held, found, step, n_examples / float(weight.sum()))
+                self._tree = maximise(self._tree, held, self._pseudocount)
             self.n_epochs += 1
             pulse(f"EM by parts of the rows: pass {self.n_epochs}")
             if self._look():
@@ -294,18 +266,18 @@ class _Search:
 
     def run_on_all_rows(self) -> None:
         """Iterate EM on all rows, which never lowers the penalised log-likelihood."""
-        before = -np.inf
+        before, data = -np.inf, self._data
         for _ in range(self._settings.max_iterations):
-            found = self._rows.counts(self._tree, threads=self._threads)
-            penalty = self._penalty.value(self._tree, self._n_examples)
+            found = expected_counts(self._tree, data.rows, data.weight, self._threads)
+            penalty = log_prior(self._tree, self._pseudocount)
             self.objective.append(found.log_likelihood + penalty)
             gain = self.objective[-1] - before
             if gain < self._settings.tolerance * abs(self.objective[-1]):
                 break
             before = self.objective[-1]
-            self._tree = maximise(self._tree, found, self._n_examples, self._penalty)
+            self._tree = maximise(self._tree, found, self._pseudocount)
             self.n_iterations += 1
-            pulse(f"EM: iteration {self.n_iterations}, {before / self._n_examples:.4f} nats")
+            pulse(f"EM: iteration {self.n_iterations}, {before / data.n_examples:.4f} nats")
             if self._look():
                 break
 

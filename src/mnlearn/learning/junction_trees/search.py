@@ -1,11 +1,9 @@
-"""Learning junction trees: the greedy k-tree, local search, and what grid points share."""
+"""Learning junction trees: the greedy k-tree, and what grid points share."""
 
-import itertools
 from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.arithmetic.ties import EQUAL, first_greatest
@@ -13,7 +11,6 @@ from mnlearn.learning.junction_trees.consistent import Found, Separators
 from mnlearn.learning.junction_trees.examples import Clique, Cliques, Examples, examples_of
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.junction_tree import NO_PARENT, JunctionTree
-from mnlearn.runtime.progress import pulse
 
 
 def grow_greedily(examples: Examples, treewidth: int) -> Cliques:
@@ -89,73 +86,6 @@ class _Growth:
             self._face[v] = (face, len(self._members) - 1)
 
 
-def move_variables(examples: Examples, cliques: Cliques) -> Cliques:
-    """Return a tree that no move of a variable improves, with cliques of the same size.
-
-    A variable that is in one clique only can join as many variables that are together in another.
-    """
-    treewidth = max(map(len, cliques.members)) - 1
-    if len(examples) < treewidth + 2:
-        return cliques
-    moves = _Moves(examples, treewidth, [c for c in cliques.members if len(c) == treewidth + 1])
-    while sum(moves.improve(v) for v in range(len(examples))):
-        pulse("junction tree: variables move between cliques")
-    return rooted(moves.cliques, len(examples))
-
-
-class _Moves:
-    """The cliques, and what each set of `treewidth` variables in them tells about the others."""
-
-    def __init__(self, examples: Examples, treewidth: int, cliques: list[Clique]) -> None:
-        self.cliques = cliques
-        self._examples, self._treewidth = examples, treewidth
-        self._every = np.arange(len(examples))
-        self._own = examples.entropies_with((), self._every)
-        self._known: dict[Clique, NDArray[np.float64]] = {}
-
-    def improve(self, v: int) -> bool:
-        """Make the best move of a variable; tell whether there is one."""
-        own = [c for c in self.cliques if v in c]
-        if len(own) > 1:
-            return False
-        others = [c for c in self.cliques if v not in c]
-        faces = sorted({f for c in others for f in itertools.combinations(c, self._treewidth)})
-        now = self._told(tuple(u for u in own[0] if u != v))[v]
-        told = np.array([self._told(face)[v] for face in faces])
-        best = first_greatest(told, EQUAL)
-        if told[best] <= now + EQUAL:
-            return False
-        face = faces[best]
-        self.cliques = [*others, tuple(sorted((*face, v)))]
-        return True
-
-    def _told(self, face: Clique) -> NDArray[np.float64]:
-        """Return what a set of variables tells about each variable, in nats."""
-        if face not in self._known:
-            told = self._own + self._examples.entropy(face)
-            told -= self._examples.entropies_with(face, self._every)
-            self._known[face] = told
-        return self._known[face]
-
-
-def rooted(cliques: list[Clique], n_variables: int) -> Cliques:
-    """Return the tree of the cliques of a k-tree, each clique with one new variable."""
-    left = sorted(cliques)
-    taken: list[tuple[Clique, int]] = []
-    while len(left) > 1:
-        times = np.bincount(list(itertools.chain(*left)), minlength=n_variables)
-        # A leaf: it has a variable that no other clique has.
-        leaf = next(c for c in reversed(left) if any(times[v] == 1 for v in c))
-        left.remove(leaf)
-        taken.append((leaf, next(v for v in leaf if times[v] == 1)))
-    members, parent = left, [NO_PARENT]
-    for clique, new in reversed(taken):
-        common = set(clique) - {new}
-        parent.append(next(k for k, c in enumerate(members) if common <= set(c)))
-        members.append(clique)
-    return Cliques(tuple(members), tuple(parent))
-
-
 SEARCHES = ("lpac", "greedy")
 
 
@@ -175,7 +105,6 @@ class SearchSettings:
     subset_size: int = parameter(
         2, "variables looked at together for shared information", low=2, high=3
     )
-    local_search: bool = parameter(False, "then move single variables to better cliques")
 
 
 class TreeSearch:
@@ -199,9 +128,6 @@ class TreeSearch:
         return self._found[key]
 
     def _find(self, settings: SearchSettings) -> Found:
-        if settings.local_search:
-            start = self.find(replace(settings, local_search=False))
-            return Found(move_variables(self.examples, start.cliques), start.threshold)
         n, treewidth = len(self.examples), settings.treewidth
         together = 1 if settings.search == "greedy" else settings.subset_size
         self.examples.check_joint_values(treewidth + together)
