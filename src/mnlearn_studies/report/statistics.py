@@ -21,7 +21,8 @@ class Comparison:
 
     wins, ties, losses : on how many datasets the first method is higher, equal, or lower. p :
     two-sided p-value of Wilcoxon's signed-rank test without the ties. exact : whether p is from the
-    exact distribution.
+    exact distribution. effect : the matched-pairs rank-biserial correlation, from -1 to 1: the sum
+    of the ranks of the wins less that of the losses, as a share of both.
     """
 
     wins: int
@@ -29,6 +30,7 @@ class Comparison:
     losses: int
     p: float
     exact: bool
+    effect: float = 0.0
 
     @property
     def n(self) -> int:
@@ -55,7 +57,8 @@ def wilcoxon(a: ArrayLike, b: ArrayLike) -> Comparison:
         return Comparison(0, ties, 0, 1.0, True)
     exact = len(nonzero) <= MAX_EXACT
     p = _exact_p(nonzero) if exact else float(stats.wilcoxon(nonzero, method="approx").pvalue)
-    return Comparison(wins, ties, losses, p, exact)
+    plus, minus = rank_sums(difference)
+    return Comparison(wins, ties, losses, p, exact, (plus - minus) / (plus + minus))
 
 
 def rank_sums(difference: NDArray[np.float64]) -> tuple[float, float]:

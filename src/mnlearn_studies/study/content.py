@@ -44,18 +44,9 @@ Grid = Mapping[str, tuple[Any, ...]]
 class Product:
     """A table or figure of a study; each kind adds its options, which `read` leaves to it.
 
-    Attributes
-    ----------
-    name : str
-        File name without suffix.
-    kind : str
-        Which kind makes it.
-    caption : str
-        Text above it.
-    title : str
-        Heading on the study's page; the beginning of the caption if empty.
-    datasets : tuple of str or None
-        Datasets that it shows; all of the study if None.
+    name : file name without suffix. kind : which kind makes it. caption : text above it. title :
+    heading on the study's page; the beginning of the caption if empty. datasets : those that it
+    shows; all of the study if None.
     """
 
     leaves_others: ClassVar = True
@@ -68,23 +59,35 @@ class Product:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Cause:
+    """Why our numbers contradict a claim, and what in the record shows it.
+
+    shown_by : `table NAME`, `figure NAME` or `claim ID` of the study, `STUDY: table NAME` of
+    another, or `decision NUMBER`.
+    """
+
+    text: str
+    shown_by: Annotated[tuple[str, ...], ONCE]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slip:
+    """Two places of the papers that do not agree: what the claim says, and what another place."""
+
+    here: str
+    elsewhere: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class ClaimEntry:
     """A statement of the paper; each kind adds its options, which `read` leaves to it.
 
-    Attributes
-    ----------
-    id : int
-        Number of the claim; the parts of a sentence share it.
-    kind : str
-        How it is evaluated.
-    statement : str
-        The claim in our words.
-    published : float or str
-        What the paper says.
-    datasets : tuple of str or None
-        Datasets that the statement is on; all of the study if None.
-    note : str
-        A remark for readers.
+    id : number of the claim; the parts of a sentence share it. kind : how it is evaluated.
+    statement : the claim in our words. published : what the paper says. datasets : those that the
+    statement is on; all of the study if None. note : a remark for readers. cause : why the claim is
+    contradicted, where it is. slip : where the papers contradict the claim, if our numbers do.
+    unjudged : why our number stands beside the published one, but cannot judge the claim. beyond :
+    whether the paper says nothing of the kind, and the claim is ours.
     """
 
     leaves_others: ClassVar = True
@@ -95,6 +98,10 @@ class ClaimEntry:
     published: float | str
     datasets: Annotated[tuple[Shown, ...], ONCE] | None = None
     note: str = ""
+    cause: Cause | None = None
+    slip: Slip | None = None
+    unjudged: str = ""
+    beyond: bool = False
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,15 @@ from claim_cases import THREE, claim, evaluate, outcome, scores_of, scores_on, s
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.registry import load_registry
 from mnlearn_studies.report import claims
-from mnlearn_studies.report.claims.verdicts import CONTRADICTED, LEGEND, REPRODUCED, SETUP, UNKNOWN
+from mnlearn_studies.report.claims.verdicts import (
+    BEYOND,
+    CONTRADICTED,
+    LEGEND,
+    REPRODUCED,
+    SETUP,
+    SLIP,
+    UNKNOWN,
+)
 
 A, B = source("a"), source("b")
 COUNT = {"kind": "count"}
@@ -53,17 +61,17 @@ def slower(published, other):
         (versus("count", 11, TABLE2, "l1"), "11 of 20"),
         (
             versus("test", "not significant", TABLE2, "l1"),
-            "p 0.522, rank sums 87 for and 123 against",
+            "p 0.522, rank sums 87 for and 123 against, effect -0.17",
         ),
         (versus("count", 15, TABLE2, "dtsl"), "15 of 20"),
         (
             versus("test", 0.0193, TABLE2, "dtsl"),
-            "p 0.0172, rank sums 168 for and 42 against",
+            "p 0.0172, rank sums 168 for and 42 against, effect +0.60",
         ),
         (versus("count", 19, TABLE2, "blm"), "19 of 20"),
         (
             versus("test", 0.0002, TABLE2, "blm"),
-            "p 0.0000248, rank sums 204 for and 6 against",
+            "p 0.0000248, rank sums 204 for and 6 against, effect +0.94",
         ),
         (
             {
@@ -87,6 +95,42 @@ def test_the_claims_of_gssl_follow_from_its_tables(published, entry, ours):
     """The one tolerance of each kind covers what the papers round."""
     found = outcome(published, datasets=ALL20, **entry)
     assert (found.verdict, found.ours, found.n_datasets) == (REPRODUCED, ours, 20)
+
+
+def test_tests_of_a_study_are_corrected_by_holms_rule(published):
+    tests = [versus("test", 0.01, TABLE2, other) for other in ("l1", "dtsl", "blm")]
+    ours = {**versus("test", 0.01, TABLE2, "blm"), "beyond": True}
+    found = evaluate(study_of(*tests, ours, datasets=ALL20), scores_of({}), published)
+    after = [claim.outcome.ours.partition("effect ")[2] for claim in found]
+    assert after == [
+        "-0.17; 0.522 by Holm's rule for 3 tests",
+        "+0.60; 0.0344 by Holm's rule for 3 tests",
+        "+0.94; 0.0000744 by Holm's rule for 3 tests",
+        "+0.94",
+    ]
+
+
+LOSES = {**WINS, "published": "all"}
+CAUSE = {"text": "b is tuned", "shown_by": ["table x", "claim 2"]}
+SLIP_OF = {"here": "Section 1 says 3", "elsewhere": "Table 2 says 1"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict", "cause"),
+    [
+        ({}, CONTRADICTED, ""),
+        ({"cause": CAUSE}, CONTRADICTED, "b is tuned (table x; claim 2)"),
+        ({"cause": CAUSE, "published": 1}, REPRODUCED, ""),
+        ({"slip": SLIP_OF}, SLIP, "Section 1 says 3, but Table 2 says 1"),
+        ({"slip": SLIP_OF, "published": 1}, REPRODUCED, ""),
+        ({"unjudged": "a is not b"}, UNKNOWN, "a is not b"),
+        ({"beyond": True}, f"{BEYOND} (by the rule: {CONTRADICTED})", ""),
+        ({"beyond": True, "a": source("c")}, UNKNOWN, "not in the scores: cmll of c"),
+    ],
+)
+def test_what_the_rule_alone_does_not_decide(published, changes, verdict, cause):
+    found = claim(published, PAIRS, **{**LOSES, **changes})
+    assert (found.verdict, found.cause) == (verdict, cause)
 
 
 def test_a_claim_waits_until_all_its_datasets_are_scored(published):
@@ -128,7 +172,7 @@ def test_published_numbers_that_are_no_counts(published):
         ({"kind": "count", "a": A}, "study s, claim 1: expected the key 'b'"),
         ({**COUNT, "a": A, "b": {"method": "b"}}, "claim 1, b: expected the key 'quantity'"),
         ({**WINS, "direction": "up"}, "direction: expected one of more, fewer, neither"),
-        ({**WINS, "rule": "up"}, "rule: expected one of better, best, cells, near"),
+        ({**WINS, "rule": "up"}, "rule: expected one of better, best, cells, most_cells"),
         ({**WINS, "published": "many"}, "expected a number or one of some, often, .*'many'"),
         ({**WINS, "tolerance": 1}, "claim 1: no option 'tolerance'; expected one of id, kind"),
         ({**WINS, "bound": 1}, "claim 1: no option 'bound'; the rule is 'number of datasets'"),

@@ -217,6 +217,8 @@ def test_the_words_of_verdicts_and_counts():
         "contradicted",
         "faster here",
         "within the noise",
+        "the paper contradicts itself",
+        "beyond the paper",
         "set-up",
         "cannot be checked",
     ]

@@ -376,5 +376,5 @@ def test_rank_sums_decide_the_direction_and_not_counts(published):
     difference = [*map(float, range(-10, 0)), *map(float, range(11, 21))]
     entry = {"kind": "test", "published": 0.01, "a": A, "b": B}
     found = judged(published, entry, a=difference, b=[0.0] * 20)
-    assert found.ours == "p 0.0637, rank sums 155 for and 55 against"
+    assert found.ours == "p 0.0637, rank sums 155 for and 55 against, effect +0.48"
     assert found.verdict == SMALLER

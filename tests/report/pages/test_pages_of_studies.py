@@ -96,8 +96,9 @@ def test_a_page_names_its_commit_and_its_commands():
 
 def test_claims_about_the_set_up_are_not_counted(tmp_path):
     rows = "1,wins,a,reproduced\n2,wins,b,cannot be checked\n3,setting,c,cannot be checked\n"
+    rows += "4,wins,d,beyond the paper\n5,wins,e,the paper contradicts itself\n"
     (tmp_path / "claims.csv").write_text("id,kind,statement,verdict\n" + rows)
-    assert count_groups(read_claims(tmp_path)) == [1, 0, 0, 0, 1]
+    assert count_groups(read_claims(tmp_path)) == [1, 0, 0, 0, 1, 1]
 
 
 @pytest.mark.parametrize("text", ["id\n1\n", "id,kind\n1," + "a" * 140_000 + "\n"])

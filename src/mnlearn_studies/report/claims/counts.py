@@ -62,11 +62,12 @@ def _rule(extras: str, *reads: str, title: str = "number of datasets") -> Rule:
 class Count(Entry):
     """The number of datasets on which a rule holds.
 
-    a, b, c : what is compared; only the rules `better`, `best` and `cells` take lists.
+    a, b, c : what is compared; only the rules `better`, `best` and those of cells take lists.
     rule :
         - better: every source of `a` is better than every source of `b`;
         - best: the best of the sources of `a` whose names are in `best` beats all its others;
         - cells: counts pairs and not datasets: each source of `a` against the same one of `b`;
+        - most_cells: more than half of these pairs of a dataset are so;
         - near: `a` and `b` differ by less than `bound` nats per variable;
         - above: `a` exceeds `b` by at least `bound`, a share of the size of `b`; a bound below 0
           counts where `a` is at most this share below `b`;
@@ -83,8 +84,8 @@ class Count(Entry):
     b: OneOrMore = ()
     c: ClaimSource | None = None
     rule: Literal[
-        "better", "best", "cells", "near", "above", "apart", "similar", "beyond", "inside",
-        "powers", "longer",
+        "better", "best", "cells", "most_cells", "near", "above", "apart", "similar", "beyond",
+        "inside", "powers", "longer",
     ] = "better"  # fmt: skip
     best: tuple[str, ...] = ()
     bound: float = math.nan
@@ -99,6 +100,7 @@ class Count(Entry):
         "better": _rule("", "b"),
         "best": _rule("", "best"),
         "cells": _rule("", "b", title="number of cells"),
+        "most_cells": _rule("; in more than half of the cells", "b"),
         "near": _rule("; bound {0.bound} nats per variable", "b", "bound"),
         "above": _rule("; bound {0.per_cent:g} %", "b", "bound"),
         "apart": _rule("; apart; bound {0.per_cent:g} %", "b", "bound"),
@@ -165,8 +167,9 @@ class Count(Entry):
         n, values = len(self._names), [-x for x in row] if self.lower else row
         if self.rule == "better":
             return min(values[:n]) > max(values[n:])
-        if self.rule == "cells":
-            return sum(a > b for a, b in zip(values[:n], values[n:], strict=True))
+        if "cells" in self.rule:
+            n_better = sum(a > b for a, b in zip(values[:n], values[n:], strict=True))
+            return n_better if self.rule == "cells" else 2 * n_better > n
         by_name = list(zip(self._names, values, strict=True))
         best = max(value for name, value in by_name if name in self.best)
         others = [value for name, value in by_name if name not in self.best]

@@ -17,7 +17,7 @@ class Claim:
 
     title, rule : name of the rule, and which verdict a claim gets when. brief : the title, the
     tolerance and the options. is_setup : whether the claim is about the set-up and not about a
-    result.
+    result. cause : why it is not supported, and what shows that.
     """
 
     id: int
@@ -30,20 +30,21 @@ class Claim:
     rule: str
     is_setup: bool = False
     note: str = ""
+    cause: str = ""
 
     @property
     def verdict(self) -> str:
-        """The verdict with its reason."""
+        """The verdict with its reason, unless this is the cause."""
         reason = self.outcome.reason
-        return self.outcome.verdict + (f" ({reason})" if reason else "")
+        return self.outcome.verdict + (f" ({reason})" if reason and reason != self.cause else "")
 
 
 def to_csv(claims: Sequence[Claim]) -> str:
     """Return one row per claim."""
-    header = "id kind statement published ours verdict difference reason n_datasets rule note"
+    header = "id kind statement published ours verdict difference reason cause n_datasets rule note"
     rows = [
         (c.id, c.kind, c.statement, c.published, c.outcome.ours, c.outcome.verdict,
-         c.outcome.difference, c.outcome.reason, c.outcome.n_datasets, c.brief, c.note)
+         c.outcome.difference, c.outcome.reason, c.cause, c.outcome.n_datasets, c.brief, c.note)
         for c in claims
     ]  # fmt: skip
     frame = pd.DataFrame(rows, columns=header.split(), dtype=object)
@@ -96,11 +97,11 @@ def count_verdicts(claims: Sequence[Claim]) -> str:
 
 
 def _table(claims: Sequence[Claim]) -> Table:
-    columns = ("id", "claim", "published", "ours", "difference", "rule", "verdict")
+    columns = ("id", "claim", "published", "ours", "difference", "rule", "verdict", "cause")
     rows = (
         (str(c.id), c.statement, c.published, c.outcome.ours, c.outcome.difference, c.brief,
-         c.verdict)
+         c.verdict, c.cause)
         for c in claims
     )  # fmt: skip
     body = tuple(Row(tuple(map(Cell, row))) for row in rows)
-    return Table(columns=columns, header=(columns,), alignment="rllllll", body=body)
+    return Table(columns=columns, header=(columns,), alignment="rlllllll", body=body)

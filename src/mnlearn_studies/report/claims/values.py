@@ -251,7 +251,10 @@ class SignedRank(Entry):
         "": Rule(
             "Wilcoxon test",
             "",
-            "two-sided, exact, ties left out; rank sums give the direction. Where the paper finds "
+            "two-sided, exact, ties left out; rank sums give the direction, and the effect is "
+            "their difference as a share of their sum (rank-biserial correlation). The verdict is "
+            "on the p-value without a correction, as in the papers; that by Holm's rule, for all "
+            "tests of the paper, stands beside it. Where the paper finds "
             f"no significant difference, `reproduced` if our p is above {LEVEL}, else "
             f"`contradicted`. Where it finds one, `reproduced` if our p is at most {LEVEL} in the "
             f"same direction and within a factor of {P_FACTOR} of the published p, or below the "
@@ -265,8 +268,11 @@ class SignedRank(Entry):
         first, second = (-rows if self.lower else rows).T
         result = wilcoxon(first, second)
         plus, minus = rank_sums(first - second)
-        ours = f"p {significant(result.p)}, rank sums {plus:g} for and {minus:g} against"
-        return Outcome(p_verdict(result.p, plus > minus, *self._published_p()), ours)
+        ours = (
+            f"p {significant(result.p)}, rank sums {plus:g} for and {minus:g} against, effect "
+            f"{result.effect:+.2f}"
+        )
+        return Outcome(p_verdict(result.p, plus > minus, *self._published_p()), ours, p=result.p)
 
     def _published_p(self) -> tuple[float | None, bool]:
         """Return the published p-value, None if not significant, and whether it is a bound."""

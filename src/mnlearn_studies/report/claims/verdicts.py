@@ -8,6 +8,8 @@ SMALLER = "holds here, smaller effect"
 CONTRADICTED = "contradicted"
 FASTER = "faster here"
 NOISE = "within the noise"
+SLIP = "the paper contradicts itself"
+BEYOND = "beyond the paper"
 SETUP = "set-up"
 UNKNOWN = "cannot be checked"
 
@@ -20,6 +22,8 @@ LEGEND = {
     NOISE: (
         "the times of repeated runs are so far apart that another verdict could be the true one"
     ),
+    SLIP: "our number does not support the statement, nor does another place in the papers",
+    BEYOND: "a comparison of ours; in brackets the verdict of the rule, which is not counted",
     SETUP: ("a setting, not a result; `deviates` tells that this study or the data depart from it"),
     UNKNOWN: "a method, a score or a measurement is missing",
 }
@@ -45,7 +49,8 @@ class Outcome:
     """What our numbers say about a claim: a verdict, which is a key of LEGEND, and our number.
 
     difference : our number minus the published one, where both are single numbers. reason : why the
-    claim cannot be checked, or how a set-up deviates. n_datasets : those behind the verdict.
+    claim cannot be checked, or how a set-up deviates. n_datasets : those behind the verdict. p :
+    that of a test, without a correction.
     """
 
     verdict: str
@@ -53,6 +58,7 @@ class Outcome:
     difference: str = ""
     reason: str = ""
     n_datasets: int | None = None
+    p: float | None = None
 
 
 def graded(near: bool, *, more: bool = False, smaller: bool = False) -> str:

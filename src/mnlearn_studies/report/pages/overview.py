@@ -16,6 +16,7 @@ from mnlearn_studies.report.claims.verdicts import (
     NOISE,
     REPRODUCED,
     SETUP,
+    SLIP,
     SMALLER,
     UNKNOWN,
 )
@@ -30,12 +31,14 @@ GROUPS = {
     "faster here": (FASTER,),
     "smaller effect": (SMALLER,),
     "contradicted": (CONTRADICTED,),
+    "paper contradicts itself": (SLIP,),
     "not checked": (UNKNOWN, NOISE),
 }
 GROUPS_SAID = (
     "Supported: our number agrees with the published one within a tolerance, or the effect is "
     "larger here. Faster here: the paper states a long time, and we need less. A claim that "
-    "compares several methods or scores counts once for each comparison."
+    "compares several methods or scores counts once for each comparison. Comparisons beyond the "
+    "papers are not counted."
 )
 
 

@@ -210,13 +210,15 @@ def _claims(claims: Sequence[Claim]) -> Iterator[str]:
     for is_setup, title in ((False, "Results"), (True, "Set-up")):
         rows = []
         for claim in (claim for claim in claims if claim.is_setup == is_setup):
-            outcome = claim.outcome
-            reason = f" ({escape(outcome.reason)})" if outcome.reason else ""
-            texts = map(escape, (claim.statement, claim.published, outcome.ours or "–"))
-            rows.append((str(claim.id), *texts, f"**{outcome.verdict}**{reason}"))
+            ours, verdict = claim.outcome.ours or "–", claim.outcome.verdict
+            reason = escape(claim.verdict.removeprefix(verdict))
+            texts = map(escape, (claim.statement, claim.published, ours))
+            cause = [] if is_setup else [escape(claim.cause) or "–"]
+            rows.append((str(claim.id), *texts, f"**{verdict}**{reason}", *cause))
         if rows:
             yield heading(3, title)
-            yield pipe_table(("no.", "claim", "published", "ours", "verdict"), rows, "rllll")
+            header = ("no.", "claim", "published", "ours", "verdict", "cause")[: len(rows[0])]
+            yield pipe_table(header, rows, "rlllll"[: len(rows[0])])
             yield "[CSV](claims.csv) · [rules and remarks](claims.md)"
 
 

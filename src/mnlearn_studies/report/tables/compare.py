@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mnlearn.learning.ising.comparison import holm
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.report.material import Material
-from mnlearn_studies.report.statistics import geometric_mean, wilcoxon
+from mnlearn_studies.report.statistics import Comparison, geometric_mean, wilcoxon
 from mnlearn_studies.report.tables.columns import COMPUTED, Column, StackedColumn
 from mnlearn_studies.report.tables.table import (
     Cell,
@@ -99,23 +100,25 @@ class Filled:
     def tests(self, pairs: Iterable[Pair], datasets: Sequence[str]) -> list[str]:
         """Return a sentence on Wilcoxon's test for each pair of columns that share a dataset.
 
-        The first column wins where its value is better.
+        The first column wins where its value is better. Holm's rule corrects for these tests.
         """
         lower = {c.name for c in self.columns if c.lower}
-        out = []
+        tested: dict[Pair, Comparison] = {}
         for a, b in pairs:
             values = [(x, y) for _, x, y in paired(self.data[a], self.data[b], datasets)]
             if not values:
                 continue
             first, second = np.array(values).T * (-1 if a in lower else 1)
-            found = wilcoxon(first, second)
-            how = "exact" if found.exact else "normal approximation"
-            out.append(
-                f"{self.titles[a]} against {self.titles[b]}: {found.wins} wins, {found.ties} ties, "
-                f"{found.losses} losses on {found.n} datasets; "
-                f"two-sided Wilcoxon signed-rank p = {significant(found.p)} ({how})."
-            )
-        return out
+            tested[a, b] = wilcoxon(first, second)
+        adjusted = holm([found.p for found in tested.values()])
+        return [
+            f"{self.titles[a]} against {self.titles[b]}: {found.wins} wins, {found.ties} ties, "
+            f"{found.losses} losses on {found.n} datasets; two-sided Wilcoxon signed-rank p = "
+            f"{significant(found.p)} ({'exact' if found.exact else 'normal approximation'}), "
+            f"{significant(p)} by Holm's rule for {len(tested)} tests; effect "
+            f"{found.effect:+.2f} (rank-biserial correlation)."
+            for ((a, b), found), p in zip(tested.items(), adjusted, strict=True)
+        ]
 
     def exceeding(self, datasets: Sequence[str]) -> list[str]:
         """Return for each column that compares two others on how many datasets it says yes."""
