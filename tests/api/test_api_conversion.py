@@ -58,3 +58,12 @@ def test_columns_of_a_table_are_found_by_name():
     assert_array_equal(found.weight, expected.weight)
     with pytest.raises(mn.InputError, match="X: there is no column 'b'"):
         mn.from_dependency_network(network, table[["a", "c"]])
+
+
+def test_data_and_choices_that_are_needed_are_named():
+    learner = mn.DNTree().fit(random_data(3, n_vars=3).rows)
+    assert mn.from_dependency_network(learner.model_, base="uniform").n_vars == 3
+    with pytest.raises(mn.InputError, match="X: expected the training data"):
+        mn.from_dependency_network(learner)
+    with pytest.raises(mn.InputError, match="base: expected one of"):
+        mn.from_dependency_network(learner, learner.sample(5), base="mean")

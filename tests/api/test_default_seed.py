@@ -1,18 +1,10 @@
 """The seed of a call that names none: that of the command line, the same in each call."""
 
-import inspect
-
-import click
 import numpy as np
 import pandas as pd
 import pytest
 
 import mnlearn as mn
-from mnlearn.api.estimators import Estimator
-from mnlearn.cli import main
-from mnlearn.methods import learner_names, load_learner
-from mnlearn.models.questions import Questions
-from mnlearn.runtime.random_streams import SEED
 
 RNG = np.random.default_rng(3)
 # Each column is the one before it, with noise.
@@ -47,23 +39,3 @@ def test_a_call_without_a_seed_is_that_of_the_command_line(name):
     found = np.asarray(CALLS[name](), object).tolist()
     assert repr(found) == repr(np.asarray(CALLS[name](random_state=20), object).tolist())
     assert repr(found) != repr(np.asarray(CALLS[name](random_state=21), object).tolist())
-
-
-def test_every_default_seed_is_the_same_number():
-    context = click.Context(main)
-    commands = [main.get_command(context, name) for name in main.list_commands(context)]
-    options = {option for command in commands for option in command.params}
-    defaults = [option.default for option in options if option.name == "seed"]
-    # `write` takes the seed of its run and has none of its own.
-    assert {value for value in defaults if isinstance(value, int)} == {SEED}
-    functions = [mn.score, mn.impute, mn.compare_ising, mn.GridSearch]
-    functions += [Questions.query, Questions.sample, Estimator.sample]
-    for function in functions:
-        assert inspect.signature(function).parameters["random_state"].default == SEED
-    seeds = {
-        value
-        for name in learner_names()
-        for parameter, value in load_learner(name).defaults().items()
-        if parameter.endswith("_seed")
-    }
-    assert seeds == {SEED}

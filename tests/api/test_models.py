@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import mnlearn as mn
-from made_networks import drawn_network, grid_network
+from made_networks import drawn_network
 from mnlearn.api.settings import SETTINGS
 from mnlearn.inference.settings import ANNEALED, METHODS
 from mnlearn.models.io.native import KINDS as CORE
@@ -132,16 +132,6 @@ def test_most_probable_values(kind):
     assert whole.loc[1].tolist() == states[score.argmax()].tolist()
     with pytest.raises(mn.InputError, match="no joint distribution"):
         learned("DependencyNetwork").most_probable()
-
-
-def test_a_network_of_modest_width_is_answered_exactly():
-    network = grid_network(5)
-    found = network.query({0: 1})
-    assert found.attrs["is_exact"]
-    np.testing.assert_allclose(found, network.to_circuit().query({0: 1}))
-    exact = mn.score(network, all_states(5).repeat(5, axis=1), "ll")
-    again = network.to_circuit().score_samples(all_states(5).repeat(5, axis=1))
-    np.testing.assert_allclose(exact.per_example, again)
 
 
 def test_tables_of_evidence():
@@ -325,19 +315,6 @@ def test_a_score_takes_what_its_metric_reads():
             assert np.isfinite(found.mean)
     by_default = mn.score(model, FRAME, "cmll", samples=None).per_example
     np.testing.assert_array_equal(by_default, mn.score(model, FRAME, "cmll", folds=4).per_example)
-
-
-def test_conversion_of_a_dependency_network():
-    learner = mn.DNTree().fit(FRAME)
-    converted = mn.from_dependency_network(learner, FRAME)
-    expected = mn.DN2MN(network=learner.model_).fit(FRAME).model_
-    np.testing.assert_array_equal(converted.weight, expected.weight)
-    assert converted.schema.names == NAMES
-    assert mn.from_dependency_network(learner.model_, base="uniform").n_vars == 5
-    with pytest.raises(mn.InputError, match="X: expected the training data"):
-        mn.from_dependency_network(learner)
-    with pytest.raises(mn.InputError, match="base: expected one of"):
-        mn.from_dependency_network(learner, FRAME, base="mean")
 
 
 def test_columns_may_be_called_by_numbers():

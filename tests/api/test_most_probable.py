@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 import mnlearn as mn
-from mnlearn.inference.circuits.exact import condition
 from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from oracles import all_states
 
@@ -49,31 +48,11 @@ def answers(model):
         yield found.attrs["is_exact"], own, log_p[agrees].max()
 
 
-def check_exact(model):
-    for is_exact, own, best in answers(model):
-        assert is_exact
-        assert own == pytest.approx(best, abs=1e-9)
-
-
 @pytest.mark.parametrize("name", EXACT)
 def test_the_most_probable_state_is_exact(name):
-    check_exact(EXACT[name].fit(ROWS).model_)
-
-
-@pytest.mark.parametrize("kind", ["BayesianNetwork", "conditioned", "to_circuit", "compile"])
-def test_it_is_exact_in_another_form_of_a_model(kind):
-    if kind == "to_circuit":
-        check_exact(EXACT["JunctionTree"].fit(ROWS).model_.to_circuit())
-    elif kind == "compile":
-        check_exact(EXACT["DTSL"].fit(ROWS).model_.to_circuit())
-    elif kind == "BayesianNetwork":
-        check_exact(EXACT["ChowLiu"].fit(ROWS).model_.to_bayesian_network())
-    else:
-        circuit = EXACT["ACMN"].fit(ROWS).model_
-        part = condition(circuit, np.array([2, 2, 2, 1, 2], np.uint8))
-        found = part.most_probable()
-        assert found.attrs["is_exact"]
-        assert found.to_dict() == circuit.most_probable({3: 1}).to_dict() | {"V3": 1}
+    for is_exact, own, best in answers(EXACT[name].fit(ROWS).model_):
+        assert is_exact
+        assert own == pytest.approx(best, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", NOT_EXACT)

@@ -60,16 +60,6 @@ def test_a_dependency_network_of_other_columns_is_refused():
         learner.fit(DATA[["c", "b", "a"]])
 
 
-def test_columns_that_are_called_by_numbers_are_matched_by_them():
-    numbered = DATA.set_axis([2, 1, 0], axis=1)
-    model = mn.ChowLiu().fit(numbered).model_
-    assert model.score(numbered[[0, 1, 2]]) == pytest.approx(model.score(numbered))
-    evidence = numbered.astype(float)[[0, 1, 2]].head(2)
-    evidence[1] = np.nan
-    found, expected = model.query(evidence), model.query(evidence[[2, 1, 0]])
-    pd.testing.assert_frame_equal(found, expected)
-
-
 BIF = """network x {
 }
 variable rain {
@@ -101,19 +91,6 @@ def test_tables_in_the_words_of_a_model(tmp_path):
         model.score(digits.assign(rain=["2", "0"]))
     with pytest.raises(InputError, match="X, row 1, column 'rain': expected 'yes' or 'no', got"):
         model.score(words.assign(rain=["yes", "ja"]))
-
-
-def test_a_generator_is_a_seed():
-    for learner in (mn.HCLT, mn.GSSL):
-        first, again = (
-            learner(random_state=np.random.default_rng(0)).fit(DATA).score(DATA) for _ in range(2)
-        )
-        assert first == again
-
-
-def test_two_columns_of_one_name_are_refused():
-    with pytest.raises(InputError, match="X: two columns are called 'a'"):
-        mn.ChowLiu().fit(DATA.set_axis(["a", "b", "a"], axis=1))
 
 
 def test_weights_are_learned_for_features_that_are_given():

@@ -8,39 +8,10 @@ from made_networks import dense_network
 from mnlearn.inference import forms
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.errors import InputError
-from oracles import all_states
 
 N = 5
-STATES = all_states(N)
 RNG = np.random.default_rng(0)
 ROWS = (RNG.random((300, N)) < RNG.random((3, N))[RNG.integers(0, 3, 300)]).astype(int)
-LEARNERS = {
-    "ACBN": mn.ACBN(max_edges=500),
-    "DTSL": mn.DTSL(),
-    "HCLT": mn.HCLT(n_states=3, random_state=0),
-    "JunctionTree": mn.JunctionTree(),
-    "LEM": mn.LEM(),
-    "LTM": mn.LTM(random_state=0),
-    "Mixture": mn.Mixture(random_state=0),
-}
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-def test_the_probability_of_an_event_is_a_sum_over_states(name):
-    model = LEARNERS[name].fit(ROWS).model_
-    p = np.exp(mn.score(model, STATES, "ll").per_example)
-    for event, given in (
-        ({0: 1, 3: 0}, {}),
-        ({0: 1, 3: 0}, {1: 1, 4: 0}),
-        ({2: 0}, {0: 0, 1: 1, 3: 1, 4: 1}),
-        (dict.fromkeys(range(N), 1), {}),
-        ({}, {1: 1}),
-    ):
-        known = np.all([STATES[:, v] == x for v, x in given.items()], axis=0) | (not given)
-        holds = np.all([STATES[:, v] == x for v, x in event.items()], axis=0) | (not event)
-        expected = p[known & holds].sum() / p[known].sum()
-        assert model.probability(event, given) == pytest.approx(expected, rel=1e-6)
-        assert LEARNERS[name].probability(event, given) == model.probability(event, given)
 
 
 def test_a_hidden_tree_of_many_states_is_asked_without_its_circuit():

@@ -69,6 +69,7 @@ def test_suffixes_in_capitals(tmp_path):
 
 
 ISING = mn.Ising().fit([[0, 0], [1, 1], [0, 1], [1, 0]] * 20)
+NEVER = mn.MarkovNetwork.from_features([{"b": 1}], [-np.inf], ["a", "b", *"cdefghijklmnopq"])
 NETWORK = mn.MarkovNetwork.from_features([{"a": 1, "b": 1}], [0.5], ["a", "b"])
 
 
@@ -99,6 +100,14 @@ NETWORK = mn.MarkovNetwork.from_features([{"a": 1, "b": 1}], [0.5], ["a", "b"])
             for X in ([[0, 1], [1, 0]], [[0, 1], [1, float("nan")]])
         ),
         (lambda: NETWORK.query(damping=0.3), "damping: is not read by inference auto"),
+        (lambda: NETWORK.joint(["a", 0]), "variables: names the variable 'a' twice"),
+        (lambda: NETWORK.joint(["a"], {"a": 1}), "variables: the value of 'a' is given"),
+        (lambda: NETWORK.joint(["x"]), "variables: there is no variable 'x'"),
+        (lambda: NETWORK.joint(["a"], {"x": 1}), "given: there is no variable 'x'"),
+        (lambda: NETWORK.joint(["a"], [1]), "given: expected a mapping of variables to values"),
+        (lambda: NETWORK.joint([]), "from 1 to 65,536 combinations of their states, got 0"),
+        (lambda: NEVER.joint(["a"], {"b": 1}), "given: has probability 0"),
+        (lambda: NEVER.joint(range(17)), "combinations of their states, got 131,072"),
     ],
 )
 def test_values_of_other_kinds_and_settings_that_are_not_read_are_refused(call, sentence):
