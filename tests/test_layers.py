@@ -36,7 +36,6 @@ MODULES = sorted(
 FACES = [
     "mnlearn/cli",
     "mnlearn/methods",
-    "mnlearn/models/io/libra",
     "mnlearn_studies/records/kinds",
     "mnlearn_studies/report/claims",
     "mnlearn_studies/report/figures",

@@ -46,22 +46,16 @@ class Table(NamedTuple):
     @property
     def rows(self) -> NDArray[np.uint8]:
         """The indicator columns, MISSING where a cell is missing, shape (n_rows, n_columns)."""
-        return rows_of(self.schema, self.values)
+        rows, missing = self.schema.rows(self.values), self.values == NO_STATE
+        if missing.any():
+            rows[np.repeat(missing, np.diff(self.schema.start), axis=1)] = MISSING
+        return rows
 
     def data(self, weight: ArrayLike | None = None) -> Dataset | IncompleteData:
         """Return the examples, each with a weight, or 1."""
         if not self.schema.n_columns:
             raise InputError("each variable has a single state; expected two or more.", where=DATA)
         return merge_cells(self.rows, self.weight if weight is None else weight, self.schema)
-
-
-def rows_of(schema: Schema, values: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return rows of 0, 1 and MISSING of numbers of states; see `Table`."""
-    rows, missing = schema.rows(values), values == NO_STATE
-    if not missing.any():
-        return rows
-    rows[np.repeat(missing, np.diff(schema.start), axis=1)] = MISSING
-    return rows
 
 
 def read_columns(

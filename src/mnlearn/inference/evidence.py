@@ -19,7 +19,14 @@ from mnlearn.models.io.uai import read_uai_evidence
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, split_lines
 from mnlearn.variables.frames import as_frame, column_names, is_frame
-from mnlearn.variables.matching import find_state, is_missing, list_states, match_states, number_of
+from mnlearn.variables.matching import (
+    find_state,
+    is_missing,
+    list_states,
+    match_column,
+    match_states,
+    number_of,
+)
 from mnlearn.variables.schema import NO_STATE, Schema
 
 # A cell of a variable that is asked for, beside empty cells and those that are missing.
@@ -89,16 +96,21 @@ def read_rows(schema: Schema, rows: Any, argument: str) -> Evidence:
 
     Variables without a column, and missing cells, are not known.
     """
-    table = as_frame(rows) if is_frame(rows) else _to_array(rows, argument)
+    table: Any = as_frame(rows) if is_frame(rows) else _to_array(rows, argument)
     names = column_names(table, schema.names)
-    known = set(schema.names)
-    if names is None or not (schema.is_named or set(names) <= known):
-        values = schema.match(table, argument)
-    else:
+    if names is not None and (schema.is_named or set(names) <= set(schema.names)):
         found = find_variables(schema, names, argument)
-        values = np.full((len(table), len(schema)), NO_STATE, np.uint8)
-        values[:, found] = Schema(tuple(schema[v] for v in found)).match(table, argument)
-    return Evidence(values, lambda row: f"{argument}, row {row}")
+    elif table.shape[1] == len(schema):
+        found = list(range(len(schema)))
+    else:
+        raise InputError(f"{argument}: expected {len(schema)} columns, got {table.shape[1]}.")
+    values = np.full((len(table), len(schema)), NO_STATE, np.uint8)
+    name_row = partial("{}, row {}".format, argument)
+    for k, v in enumerate(found):
+        column = table.iloc[:, k] if is_frame(table) else table[:, k]
+        place = partial(_name_cell, name_row, schema.names[v])
+        values[:, v] = match_column(schema[v], column, place)
+    return Evidence(values, name_row)
 
 
 def _to_array(rows: Any, argument: str) -> NDArray[Any]:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, overload
+from functools import cached_property
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import DATA, InputError
 from mnlearn.runtime.names import check_names, labels_of
-from mnlearn.variables.frames import as_frame, check_twice, column_names, is_frame, states_table
-from mnlearn.variables.matching import match_column
+from mnlearn.variables.frames import states_table
 from mnlearn.variables.variable import BINARY, MISSING, NO_STATE, Variable
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["BINARY", "NO_STATE", "Literal", "Schema", "Variable", "binary_schema"]
+__all__ = ["BINARY", "MISSING", "NO_STATE", "Literal", "Schema", "Variable", "binary_schema"]
 
 # A column and the value that it is to have.
 Literal = tuple[int, int]
@@ -144,47 +143,6 @@ class Schema(Sequence[Variable]):
             out[:, first:last] = values[:, v, None] == np.arange(last - first)
         return out
 
-    def encode(self, table: Any, known: bool = True, where: str = DATA) -> NDArray[np.uint8]:
-        """Return the rows of a table of these variables, shape (n_rows, n_columns).
-
-        Columns are found by their names, in any order, and others are left out. Columns of an
-        array, and of variables without names, are taken in their order. Missing cells are MISSING,
-        unless they are to be `known`.
-        """
-        values = self.match(table, where)
-        if known and (values == NO_STATE).any():
-            row, v = (int(k) for k in np.argwhere(values == NO_STATE)[0])
-            raise InputError(f"{where}, row {row}, column {self.names[v]!r}: is missing.")
-        rows = self.rows(values)
-        unknown = np.repeat(values == NO_STATE, np.diff(self.start), axis=1)
-        return np.where(unknown, np.uint8(MISSING), rows) if unknown.any() else rows
-
-    def match(self, table: Any, where: str = DATA) -> NDArray[np.uint8]:
-        """Return the number of the state in each cell, NO_STATE if missing; see `encode`."""
-        columns = self._columns_of(as_frame(table), where)
-        out = np.empty((len(columns[0]) if columns else 0, len(self)), np.uint8)
-        for v, (variable, column) in enumerate(zip(self, columns, strict=True)):
-            out[:, v] = match_column(variable, column, partial(_place, where, variable.name))
-        return out
-
-    def _columns_of(self, table: Any, where: str) -> list[Any]:
-        """Return the columns of a table in the order of the variables."""
-        table = table.toarray() if hasattr(table, "toarray") else table
-        given = column_names(table, self.names)
-        if is_frame(table) and self.is_named and given is not None:
-            check_twice(given, where)
-            lacking = [name for name in self.names if name not in given]
-            if lacking:
-                raise InputError(f"{where}: lacks the column {lacking[0]!r}.")
-            place = {name: k for k, name in enumerate(given)}
-            return [table.iloc[:, place[name]] for name in self.names]
-        n_given = np.shape(table)[1] if np.ndim(table) == 2 else None
-        if n_given != len(self):
-            raise InputError(f"{where}: expected {len(self)} columns, got {n_given}.")
-        if is_frame(table):
-            return [table.iloc[:, v] for v in range(len(self))]
-        return list(np.asarray(table).T)
-
     def decode(self, rows: NDArray[np.uint8]) -> "pd.DataFrame":
         """Return rows as a table of states, in the dtypes of the data that the schema is of."""
         values = self.values(rows)
@@ -235,10 +193,6 @@ def numbered_schema(arity: Sequence[int]) -> Schema:
     states = {k: BINARY if k == 2 else tuple(range(k)) for k in set(arity)}
     pairs = zip(labels_of(None, len(arity)), arity, strict=True)
     return Schema(tuple(Variable(name, states[k]) for name, k in pairs), is_named=False)
-
-
-def _place(where: str, name: str, row: int) -> str:
-    return f"{where}, row {row}, column {name!r}"
 
 
 def _listed(names: Sequence[str], most: int = 10) -> str:
