@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnlearn.data.group_column import MOST_GROUPS, join_groups, load_groups
+from mnlearn.data.examples import MOST_GROUPS, join_groups, load_groups
 from mnlearn.data.incomplete import MISSING
 from mnlearn.data.rules import Rules
 from mnlearn.runtime.errors import InputError

@@ -173,7 +173,7 @@ def _load(
     paths: Sequence[Path], column: str | None, reader: Reader, treatment: Treatment
 ) -> tuple[dict[str, "Dataset"], "Dataset"]:
     """Return the data of the groups to compare, and those of which the network is learned."""
-    from mnlearn.data.group_column import join_groups, load_groups
+    from mnlearn.data.examples import join_groups, load_groups
 
     refuse = treatment.missing == REFUSE
     if column is not None:

@@ -8,17 +8,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.baskets import add_absent, parse_baskets
 from mnlearn.data.columns import Column
 from mnlearn.data.frames import columns_of_frame
 from mnlearn.data.rules import Rules
 from mnlearn.data.tables import Table, match_columns, read_columns
-from mnlearn.data.text_tables import parse_table
+from mnlearn.data.text_lines import SPACE, separator_of, tidy_lines
+from mnlearn.data.text_tables import TextTable, parse_table
 from mnlearn.runtime.decompression import ExpansionLimit, read_limited
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import decode_text, split_lines
+from mnlearn.variables.matching import number_of
 from mnlearn.variables.schema import Schema
 
+# So many items at most; the table has a cell for each row and item.
+_MOST_ITEMS = 65_536
 # The reader of pandas for each suffix, and what it needs beside the package.
 _READERS: dict[str, tuple[str, dict[str, Any], str]] = {
     ".parquet": ("read_parquet", {}, "pyarrow"),
@@ -50,7 +53,7 @@ class TableFile(NamedTuple):
     def read(self, rules: Rules, schema: Schema | None = None) -> Table:
         """Return the variables and cells; by a schema if it is given."""
         if schema is not None and self.has_baskets:
-            columns = add_absent(self.columns, schema.names)
+            columns = _add_absent(self.columns, schema.names)
             return self._replace(columns=columns, has_baskets=False).read(rules, schema)
         how = (rules, str(self.path), self._place, self.is_named)
         if schema is None:
@@ -85,7 +88,7 @@ def open_table(
         content = read_limited(path, limit)
     lines = split_lines(decode_text(content, path))
     if rules.baskets:
-        return TableFile(path, *parse_baskets(lines, str(path)), has_baskets=True)
+        return TableFile(path, *_parse_baskets(lines, str(path)), has_baskets=True)
     # A row without any tick is a row.
     return TableFile(path, *parse_table(lines, str(path), keep_empty=rules.empty is not None))
 
@@ -117,3 +120,43 @@ def _labelled(frame: Any) -> Any:
         values = [labels.get(value, value) for value in frame[name]]
         frame[name] = pd.Categorical(values, categories=list(states))
     return frame
+
+
+def _parse_baskets(texts: Sequence[str], where: str) -> TextTable:
+    """Return a column of 0 and 1 for each item; commas, semicolons, tabs or spaces separate items.
+
+    An empty line is a row without items. Items that are numbers are in their order, others in that
+    of the alphabet.
+    """
+    lines = tidy_lines(texts, where)
+    separator = separator_of([max(lines.texts, key=len)])
+    if separator == "," and not any("," in text for text in lines.texts):
+        separator = SPACE
+    rows = [_items(text, separator) for text in lines.texts]
+    numbers = {item: number_of(item) for row in rows for item in row}
+    if not 0 < len(numbers) <= _MOST_ITEMS:
+        raise InputError(f"{where}: expected 1 to {_MOST_ITEMS:,} items, got {len(numbers):,}.")
+    if None in numbers.values():
+        names = sorted(numbers)
+    else:
+        names = sorted(numbers, key=lambda item: (numbers[item], item))
+    place = {name: k for k, name in enumerate(names)}
+    matrix = np.zeros((len(rows), len(names)), np.uint8, order="F")
+    for k, row in enumerate(rows):
+        matrix[k, [place[item] for item in row]] = 1
+    columns = [Column(name, ["0", "1"], matrix[:, v]) for v, name in enumerate(names)]  # type: ignore[arg-type]
+    return TextTable(
+        columns, True, range(lines.first, lines.first + len(rows)), notes=tuple(lines.notes)
+    )
+
+
+def _add_absent(columns: Sequence[Column], names: Sequence[str]) -> list[Column]:
+    """Return columns with those of items that no row has."""
+    given = {column.name for column in columns}
+    none = np.zeros(len(columns[0].codes), np.int32)
+    return [*columns, *(Column(name, ["0"], none) for name in names if name not in given)]
+
+
+def _items(text: str, separator: str) -> list[str]:
+    cells = text.split() if separator == SPACE else text.split(separator)
+    return [cell.strip().strip('"') for cell in cells if cell.strip()]

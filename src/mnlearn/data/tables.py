@@ -11,11 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mnlearn.data.column_checks import notes_on, refuse_long, refuse_sums
+from mnlearn.data.column_checks import names_rows, notes_on, refuse_long, refuse_sums
 from mnlearn.data.columns import Column, match, read_column
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.incomplete import IncompleteData, merge_cells
-from mnlearn.data.row_names import names_rows
 from mnlearn.data.rules import Rules
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import DATA, InputError
