@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import mnlearn as mn
-from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
+from mnlearn.models.circuit_building import NO_PARENT, tree_circuit
 from oracles import all_states
 
 N = 5

@@ -17,7 +17,7 @@ from mnlearn.learning.imputation import Imputation, complete, complete_groups, i
 from mnlearn.learning.incomplete_circuits import Settings, run_em
 from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_learner
-from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
+from mnlearn.models.circuit_building import NO_PARENT, tree_circuit
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring import any_model
 from mnlearn.variables.schema import binary_schema

@@ -14,9 +14,8 @@ from made_random import random_network
 from made_states import every_row, schema_of
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.models.circuit import ArithmeticCircuit, product_of_marginals
+from mnlearn.models.circuit_building import NO_PARENT, mixture_circuit, tree_circuit
 from mnlearn.models.io.formats import describe, save_model
-from mnlearn.models.mixture_circuit import mixture_circuit
-from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.runtime.errors import InputError
 
 

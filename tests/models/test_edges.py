@@ -10,8 +10,8 @@ import pytest
 import mnlearn as mn
 from command import numbers, succeed
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees
-from mnlearn.models.edge_weights import edge_weights
 from mnlearn.models.features import features_of
+from mnlearn.models.interactions import edge_weights
 from mnlearn.models.markov_network import markov_network
 
 # V0-V1 have a feature of weight 0 and another; V0-V2 and V1-V2 only one of weight 0. V2-V3 have

@@ -13,8 +13,8 @@ from mnlearn.learning.learner import Task
 from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
 from mnlearn.methods.tree_bag import TreeBag
 from mnlearn.models.circuit import product_of_marginals
+from mnlearn.models.circuit_building import mixture_circuit
 from mnlearn.models.io.formats import load_model, save_model
-from mnlearn.models.mixture_circuit import mixture_circuit
 from mnlearn.runtime.random_streams import stream
 from oracles import all_states
 

@@ -10,7 +10,7 @@ from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.learning.latent_trees.chow_liu import PairTables, count_pairs
 from mnlearn.learning.learner import Task
 from mnlearn.methods.chow_liu import ChowLiu
-from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
+from mnlearn.models.circuit_building import NO_PARENT, tree_circuit
 from mnlearn.scoring.any_model import ll, pll
 from mnlearn.variables.schema import binary_schema
 from oracles import all_states

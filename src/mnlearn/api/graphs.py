@@ -7,8 +7,7 @@ import numpy as np
 
 from mnlearn.inference.evidence import find_variable
 from mnlearn.models.dependency_network import DependencyNetwork
-from mnlearn.models.edge_weights import edge_weights, interaction_tables
-from mnlearn.models.interactions import joined_pairs
+from mnlearn.models.interactions import edge_weights, interaction_tables, joined_pairs
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError

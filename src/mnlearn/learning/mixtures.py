@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.circuit_building import mixture_circuit
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees
 from mnlearn.models.features import FeatureSet, concatenate, feature_set
-from mnlearn.models.mixture_circuit import mixture_circuit
 from mnlearn.models.tree_features import paths_with_states
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import DATA, InputError

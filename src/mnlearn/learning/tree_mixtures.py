@@ -22,8 +22,7 @@ from mnlearn.learning.latent_trees.chow_liu import (
     tree_of_states,
 )
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.mixture_circuit import mixture_circuit
-from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
+from mnlearn.models.circuit_building import NO_PARENT, mixture_circuit, tree_circuit
 from mnlearn.runtime.progress import pulse, say
 from mnlearn.runtime.random_streams import stream
 from mnlearn.runtime.threads import map_ranges

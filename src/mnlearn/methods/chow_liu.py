@@ -8,8 +8,8 @@ import numpy as np
 from mnlearn.learning.latent_trees.chow_liu import conditional_probabilities, pair_tables
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.parameters import parameter
+from mnlearn.models.circuit_building import NO_PARENT, tree_circuit
 from mnlearn.models.io import suffixes
-from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 
 
 @dataclass(eq=False, kw_only=True)

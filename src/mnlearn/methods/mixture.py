@@ -15,8 +15,8 @@ from mnlearn.learning.parameters import parameter
 from mnlearn.learning.tree_mixtures import MixtureSettings, TreeMixture, learn_tree_mixture
 from mnlearn.methods.acmn import ACMN
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.circuit_building import mixture_circuit
 from mnlearn.models.io import suffixes
-from mnlearn.models.mixture_circuit import mixture_circuit
 from mnlearn.runtime.random_streams import stream_seed
 
 BASES = ("chow_liu", "lem", "acmn")

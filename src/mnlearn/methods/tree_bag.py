@@ -10,8 +10,8 @@ from mnlearn.learning.junction_trees.search import SearchSettings, learn_junctio
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
 from mnlearn.learning.parameters import parameter
+from mnlearn.models.circuit_building import mixture_circuit
 from mnlearn.models.io import suffixes
-from mnlearn.models.mixture_circuit import mixture_circuit
 from mnlearn.models.model import Model
 from mnlearn.runtime.random_streams import stream
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mnlearn.kernels.feature_trees import log_likelihoods
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.circuit_nodes import PRODUCT, SUM, CircuitNodes
+from mnlearn.models.circuit_building import PRODUCT, SUM, CircuitNodes
 from mnlearn.models.features import features_of
 from mnlearn.models.fields import set_array
 from mnlearn.models.markov_network import MarkovNetwork, markov_network

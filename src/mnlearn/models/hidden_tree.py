@@ -8,18 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.circuit_building import NO_PARENT, PRODUCT, SUM, CircuitNodes
 from mnlearn.models.fields import NAMELESS, set_array, set_schema
 from mnlearn.models.model import Model
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import Schema
 
-NO_PARENT = -1
 # How far the probabilities of a distribution may add up to something else than 1.
 _ROUNDING = 1e-6
 # A circuit with more edges is refused: it would take gigabytes, and seconds for each row.
 MAX_EDGES = 5_000_000
-_PRODUCT, _SUM = 0, 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,7 +140,7 @@ class HiddenTree(Model):
                 f"hidden tree: its circuit would have up to {n_edges:,} edges, more than "
                 f"{max_edges:,}; learn it with fewer states."
             )
-        return _Builder(self).circuit()
+        return _circuit_of(self)
 
     def with_parameters(self, weight: NDArray[np.float64]) -> "HiddenTree":
         """Return the tree with other parameters, in the order of `parameters_of`."""
@@ -228,61 +227,28 @@ def parameters_of(tree: HiddenTree) -> NDArray[np.float64]:
         return np.asarray(np.log(np.concatenate(both)))
 
 
-class _Builder:
-    """Numbers the nodes of the circuit, children before parents; blocks of nodes are arrays."""
-
-    def __init__(self, tree: HiddenTree) -> None:
-        self._tree = tree
-        self._weight = parameters_of(tree)
-        self._next = 2 * tree.n_columns + len(self._weight)
-        self._place = {v: p for p, v in enumerate(tree.order)}
-        # The first parameter of each variable of the tree, and the first one behind all of these.
-        widths = tree.n_states * tree.schema.arity[list(tree.order)]
-        self._first = 2 * tree.n_columns + np.cumsum([0, *widths.tolist()])
-        self._kinds: list[NDArray[np.uint8]] = []
-        self._lengths: list[NDArray[np.int64]] = []
-        self._children: list[NDArray[np.int32]] = []
-
-    def circuit(self) -> ArithmeticCircuit:
-        """Return the circuit of the tree."""
-        tree = self._tree
-        k = tree.n_states
-        states = np.arange(k)
-        message: dict[int, NDArray[np.int64]] = {}
-        for v in reversed(tree.order):
-            below = [self._emission(v), *(message.pop(c) for c in tree.children[v])]
-            content = self._add(_PRODUCT, np.stack(below, axis=1)) if below[1:] else below[0]
-            first = int(self._first[-1])
-            if v == tree.root:
-                rows = (first + states)[None]
-            else:
-                first += k + (self._place[v] - 1) * k * k
-                rows = first + np.arange(k * k).reshape(k, k)
-            pairs = np.stack([rows, np.broadcast_to(content, rows.shape)], axis=2)
-            products = self._add(_PRODUCT, pairs.reshape(-1, 2))
-            message[v] = self._add(_SUM, products.reshape(rows.shape))
-        return ArithmeticCircuit(
-            tree.schema,
-            np.concatenate(self._kinds),
-            np.cumsum(np.concatenate([[0], *self._lengths])).astype(np.int64),
-            np.concatenate(self._children),
-            self._weight,
-        )
-
-    def _emission(self, v: int) -> NDArray[np.int64]:
-        """Return the sums over the values of X_v, one for each value of Z_v."""
-        schema, k = self._tree.schema, self._tree.n_states
-        width = int(schema.arity[v])
-        parameters = self._first[self._place[v]] + np.arange(width * k)
-        literals = [2 * c + value for c, value in (schema.literal(v, x) for x in range(width))]
-        products = self._add(_PRODUCT, np.stack([parameters, np.tile(literals, k)], axis=1))
-        return self._add(_SUM, products.reshape(k, width))
-
-    def _add(self, kind: int, children: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the numbers of nodes with equally many children, which are in the rows."""
-        n_nodes, width = children.shape
-        self._kinds.append(np.full(n_nodes, kind, np.uint8))
-        self._lengths.append(np.full(n_nodes, width, np.int64))
-        self._children.append(children.astype(np.int32).ravel())
-        self._next += n_nodes
-        return np.arange(self._next - n_nodes, self._next)
+def _circuit_of(tree: HiddenTree) -> ArithmeticCircuit:
+    """Return the circuit of a tree, whose nodes are added in blocks: one for each variable."""
+    schema, k, weight = tree.schema, tree.n_states, parameters_of(tree)
+    n_literals = 2 * tree.n_columns
+    nodes = CircuitNodes(schema, n_literals + len(weight))
+    widths = k * schema.arity[list(tree.order)]
+    # The first parameter of each variable of the tree, and the first one behind all of these.
+    firsts = n_literals + np.cumsum([0, *widths.tolist()])
+    message: dict[int, NDArray[np.int64]] = {}
+    for place in range(len(tree.order) - 1, -1, -1):
+        v = tree.order[place]
+        literals = [nodes.value(v, x) for x in range(schema[v].arity)]
+        parameters = firsts[place] + np.arange(widths[place])
+        terms = nodes.add_rows(PRODUCT, np.stack([parameters, np.tile(literals, k)], axis=1))
+        below = [nodes.add_rows(SUM, terms.reshape(k, -1))]
+        below += [message.pop(c) for c in tree.children[v]]
+        content = nodes.add_rows(PRODUCT, np.stack(below, axis=1)) if below[1:] else below[0]
+        first = int(firsts[-1])
+        rows = (first + np.arange(k))[None]
+        if place:
+            rows = first + k + (place - 1) * k * k + np.arange(k * k).reshape(k, k)
+        pairs = np.stack([rows, np.broadcast_to(content, rows.shape)], axis=2)
+        products = nodes.add_rows(PRODUCT, pairs.reshape(-1, 2))
+        message[v] = nodes.add_rows(SUM, products.reshape(rows.shape))
+    return ArithmeticCircuit(schema, *nodes.arrays(), weight)

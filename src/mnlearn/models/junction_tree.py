@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mnlearn.models.bayesian_network import BayesianNetwork, network_of_tables
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.circuit_nodes import PRODUCT, SUM, CircuitNodes
+from mnlearn.models.circuit_building import NO_PARENT, PRODUCT, SUM, CircuitNodes
 from mnlearn.models.cpd_tables import CpdTable
 from mnlearn.models.features import features_of
 from mnlearn.models.fields import check_spans, set_array, set_schema
@@ -21,7 +21,6 @@ from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import NO_STATE, Schema
 
-NO_PARENT = -1
 # Tables of more cells than this in all are refused: no sample could fill them.
 MAX_CELLS = 2_000_000
 Literal = tuple[int, int]
@@ -151,7 +150,7 @@ class JunctionTree(Model):
         each value of its separator. Its parameters are the log-probabilities of the tree, in their
         order. They are also weights of features.
         """
-        return _Builder(self).circuit()
+        return _circuit_of(self)
 
     def with_parameters(self, weight: NDArray[np.float64]) -> "JunctionTree":
         """Return the tree with other log-probabilities in its tables."""
@@ -231,51 +230,41 @@ def _conjunctions(tree: JunctionTree) -> Iterator[list[Literal]]:
             yield sorted(tree.schema.literal(v, x) for v, x in values if tree.schema.arity[v] > 1)
 
 
-class _Builder:
-    """Adds the nodes of one clique after another, children before parents."""
+def _circuit_of(tree: JunctionTree) -> ArithmeticCircuit:
+    """Return the circuit of a tree, in which children stand before parents."""
+    nodes = CircuitNodes(tree.schema, 2 * tree.n_columns + len(tree.log_prob))
+    # The sum of each clique for each joint value of its separator.
+    messages: dict[tuple[int, tuple[int, ...]], int] = {}
+    below: list[list[int]] = [[] for _ in range(tree.n_cliques)]
+    roots: list[int] = []
+    for c in range(tree.n_cliques - 1, -1, -1):
+        _add_clique(tree, c, below[c], nodes, messages)
+        above = int(tree.parent[c])
+        (roots if above == NO_PARENT else below[above]).append(c)
+    if len(roots) > 1:
+        nodes.add(PRODUCT, [messages[c, ()] for c in roots])
+    features = features_of(_conjunctions(tree))
+    return ArithmeticCircuit(tree.schema, *nodes.arrays(), tree.log_prob, features)
 
-    def __init__(self, tree: JunctionTree) -> None:
-        self._tree = tree
-        self._nodes = CircuitNodes(tree.schema, 2 * tree.n_columns + len(tree.log_prob))
-        # The sum of each clique for each joint value of its separator.
-        self._messages: dict[tuple[int, tuple[int, ...]], int] = {}
 
-    def circuit(self) -> ArithmeticCircuit:
-        """Return the circuit of the tree."""
-        tree = self._tree
-        below: list[list[int]] = [[] for _ in range(tree.n_cliques)]
-        roots: list[int] = []
-        for c in range(tree.n_cliques - 1, -1, -1):
-            self._add_clique(c, below[c])
-            above = int(tree.parent[c])
-            (roots if above == NO_PARENT else below[above]).append(c)
-        if len(roots) > 1:
-            self._nodes.add(PRODUCT, [self._messages[c, ()] for c in roots])
-        return ArithmeticCircuit(
-            tree.schema,
-            *self._nodes.arrays(),
-            tree.log_prob,
-            features_of(_conjunctions(tree)),
-        )
-
-    def _add_clique(self, c: int, below: list[int]) -> None:
-        """Add the products and sums of a clique, whose children have theirs."""
-        tree = self._tree
-        own, common = tree.clique(c), tree.separator(c)
-        handed = [(d, [own.index(v) for v in tree.separator(d)]) for d in below]
-        terms: dict[tuple[int, ...], list[int]] = {}
-        parameter = 2 * tree.n_columns + int(tree.table_start[c])
-        for cell in itertools.product(*map(range, tree.shape(c))):
-            values = list(zip(own, cell, strict=True))
-            new = [
-                self._nodes.value(v, x)
-                for v, x in values
-                if v not in common and tree.schema.arity[v] > 1
-            ]
-            messages = [self._messages[d, tuple(cell[k] for k in place)] for d, place in handed]
-            given = tuple(x for v, x in values if v in common)
-            product = self._nodes.add(PRODUCT, [parameter, *new, *messages])
-            terms.setdefault(given, []).append(product)
-            parameter += 1
-        for given, products in terms.items():
-            self._messages[c, given] = self._nodes.add(SUM, products)
+def _add_clique(
+    tree: JunctionTree,
+    c: int,
+    below: list[int],
+    nodes: CircuitNodes,
+    messages: dict[tuple[int, tuple[int, ...]], int],
+) -> None:
+    """Add the products and sums of a clique, whose children have theirs."""
+    own, common = tree.clique(c), tree.separator(c)
+    handed = [(d, [own.index(v) for v in tree.separator(d)]) for d in below]
+    terms: dict[tuple[int, ...], list[int]] = {}
+    cells = itertools.product(*map(range, tree.shape(c)))
+    for parameter, cell in enumerate(cells, 2 * tree.n_columns + int(tree.table_start[c])):
+        values = list(zip(own, cell, strict=True))
+        several = ((v, x) for v, x in values if v not in common and tree.schema.arity[v] > 1)
+        factors = [parameter, *(nodes.value(v, x) for v, x in several)]
+        factors += [messages[d, tuple(cell[k] for k in place)] for d, place in handed]
+        given = tuple(x for v, x in values if v in common)
+        terms.setdefault(given, []).append(nodes.add(PRODUCT, factors))
+    for given, products in terms.items():
+        messages[c, given] = nodes.add(SUM, products)

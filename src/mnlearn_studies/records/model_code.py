@@ -12,7 +12,7 @@ MODEL_CODE: Optional = (
         "mnlearn.models.circuit",
         (
             "mnlearn.models.circuit.",
-            "mnlearn.models.circuit_nodes.",
+            "mnlearn.models.circuit_building.",
             "mnlearn.inference.circuits.",
             "mnlearn.kernels.circuits.",
         ),

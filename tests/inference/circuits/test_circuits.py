@@ -20,7 +20,7 @@ from mnlearn.inference.circuits.exact import (
 )
 from mnlearn.learning.circuits.splitting import plan, split
 from mnlearn.models.circuit import ArithmeticCircuit, product_of_marginals
-from mnlearn.models.mixture_circuit import mixture_circuit
+from mnlearn.models.circuit_building import mixture_circuit
 from mnlearn.runtime.errors import InputError
 from oracles import all_states
 

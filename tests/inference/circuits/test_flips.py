@@ -6,8 +6,7 @@ import pytest
 from made_circuits import N, grown
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.exact import flip_log_odds, log_value
-from mnlearn.models.mixture_circuit import mixture_circuit
-from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
+from mnlearn.models.circuit_building import NO_PARENT, mixture_circuit, tree_circuit
 from mnlearn.scoring.any_model import cll, pll
 from oracles import all_states
 

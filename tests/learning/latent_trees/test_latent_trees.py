@@ -25,7 +25,7 @@ from mnlearn.learning.latent_trees.tree import LatentTree, TreeMessages, run_em
 from mnlearn.learning.learner import Task
 from mnlearn.methods.chow_liu import ChowLiu
 from mnlearn.methods.ltm import LTM
-from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
+from mnlearn.models.circuit_building import NO_PARENT, tree_circuit
 
 
 def random_latent_tree(n_observed, rng):

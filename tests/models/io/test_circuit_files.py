@@ -10,8 +10,8 @@ from made_circuits import N, grown
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.exact import log_value
 from mnlearn.inference.settings import Inference
+from mnlearn.models.circuit_building import NO_PARENT, tree_circuit
 from mnlearn.models.io.formats import describe, load_model, save_model
-from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.any_model import cll, cmll, ll, pll
 from mnlearn.variables.schema import Schema, Variable, binary_schema, numbered_schema

@@ -22,6 +22,7 @@ from made_models import (
 from made_random import random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.compilation import compile_network
+from mnlearn.models.circuit_building import NO_PARENT, tree_circuit
 from mnlearn.models.dependency_network import (
     DependencyNetwork,
     Trees,
@@ -31,7 +32,6 @@ from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import describe, load_model, load_network, save_model
 from mnlearn.models.io.libra.write import write_dn, write_mn
 from mnlearn.models.markov_network import markov_network
-from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
 from mnlearn.runtime.errors import InputError
 
 

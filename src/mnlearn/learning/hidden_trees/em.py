@@ -12,7 +12,8 @@ from mnlearn.inference.hidden_trees import log_value
 from mnlearn.learning.hidden_trees.steps import Counts, expected_counts, log_prior, maximise
 from mnlearn.learning.latent_trees.chow_liu import pair_tables
 from mnlearn.learning.parameters import parameter
-from mnlearn.models.hidden_tree import NO_PARENT, HiddenTree
+from mnlearn.models.circuit_building import NO_PARENT
+from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.runtime.blas import single_threaded
 from mnlearn.runtime.progress import pulse
 from mnlearn.runtime.random_streams import stream

@@ -10,7 +10,8 @@ from mnlearn.kernels.arithmetic.ties import EQUAL, first_greatest
 from mnlearn.learning.junction_trees.consistent import Found, Separators
 from mnlearn.learning.junction_trees.examples import Clique, Cliques, Examples, examples_of
 from mnlearn.learning.parameters import parameter
-from mnlearn.models.junction_tree import NO_PARENT, JunctionTree
+from mnlearn.models.circuit_building import NO_PARENT
+from mnlearn.models.junction_tree import JunctionTree
 
 
 def grow_greedily(examples: Examples, treewidth: int) -> Cliques:

@@ -7,7 +7,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.arithmetic.ties import EQUAL
 from mnlearn.kernels.chow_liu import add_pair_counts
 from mnlearn.kernels.spanning_tree import fill_spanning_tree
-from mnlearn.models.tree_circuit import NO_PARENT
+from mnlearn.models.circuit_building import NO_PARENT
 
 # Numbers of examples below this are counted in integers of 32 bits.
 _MOST_COUNTED = 2**31

@@ -25,7 +25,7 @@ from mnlearn.learning.latent_trees.tree import (
     smooth_tables,
     table_of,
 )
-from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
+from mnlearn.models.circuit_building import NO_PARENT, tree_circuit
 from mnlearn.runtime.errors import DATA, InputError
 from mnlearn.runtime.progress import track
 from mnlearn.variables.schema import Schema, Variable

@@ -11,7 +11,7 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.inference.circuits.exact import expected_counts
 from mnlearn.kernels.circuits.evaluation import LOG_ZERO
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.tree_circuit import NO_PARENT, tree_circuit
+from mnlearn.models.circuit_building import NO_PARENT, tree_circuit
 from mnlearn.variables.schema import Schema
 
 Array = NDArray[np.float64]

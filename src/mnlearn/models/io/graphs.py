@@ -3,7 +3,7 @@
 import io
 from pathlib import Path
 
-from mnlearn.models.edge_weights import Graph, edge_weights
+from mnlearn.models.interactions import Graph, edge_weights
 from mnlearn.runtime.files import to_csv, write_bytes, write_text
 
 
