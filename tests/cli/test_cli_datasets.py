@@ -10,8 +10,6 @@ from mnlearn_studies.datasets.registry import load_datasets
 
 pytestmark = pytest.mark.usefixtures("folder")
 
-ROOT = Path(__file__).parents[2]
-
 
 def test_datasets():
     rows = {row["name"]: row for row in numbers("datasets --json --folder here")["datasets"]}

@@ -1,6 +1,5 @@
 """The command as a process of its own: status, stdout and stderr."""
 
-import json
 import os
 import subprocess
 import sys
@@ -11,7 +10,6 @@ import pytest
 pytestmark = pytest.mark.usefixtures("folder")
 
 ROOT = Path(__file__).parents[2]
-N_EXAMPLES = 300
 
 
 def process(*arguments, **options):
@@ -27,14 +25,6 @@ def test_process_refuses_with_status_2():
     with process("score", "no.npz", "d.data", "--json") as child:
         out, err = child.communicate()
     assert (child.returncode, out, err) == (2, "", "mnlearn: no.npz: no such file.\n")
-
-
-def test_process_prints_one_object():
-    with process("score", "m.npz", "d.data", "--json") as child:
-        out, err = child.communicate()
-    assert child.returncode == 0
-    assert json.loads(out)["n_examples"] == N_EXAMPLES
-    assert (out.count("\n"), err) == (1, "")
 
 
 def test_process_whose_reader_has_gone():

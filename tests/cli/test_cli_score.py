@@ -67,27 +67,36 @@ def test_score_per_example_is_in_the_order_of_the_file():
     assert len({(row, value) for row, value in zip(rows, values, strict=True)}) == len(set(rows))
 
 
-def test_score_does_not_depend_on_threads_but_on_the_seed():
-    line = "m.npz d.data --metric cmll --samples 50 --threads"
-    assert mean(f"{line} 1") == mean(f"{line} 2")
-    assert mean(f"{line} 1") != mean(f"{line} 1 --seed 21")
+GROUPS = [[0, 1, 2], [3, 4, 5]]
 
 
-def test_score_with_given_groups():
-    line = "m.npz d.data --groups groups.json --metric"
-    exact = mean(f"{line} cmll --inference exact")
-    record = numbers(f"score {line} cmll --samples 4000 --json")
-    assert record["mean"] == pytest.approx(exact, abs=max(0.02, 5 * record["monte_carlo_error"]))
-    assert mean(f"{line} cmll --inference exact --seed 3") == exact
-    Path("singles.json").write_text("[[0],[1],[2],[3],[4],[5]]", encoding="utf-8")
-    pll = mean("m.npz d.data")
-    line = "m.npz d.data --groups singles.json --metric"
-    assert mean(f"{line} cll") == pytest.approx(pll, abs=1e-9)
-    assert mean(f"{line} cmll --inference exact") == pytest.approx(pll, abs=1e-9)
-    Path("all.json").write_text("[[0,1,2,3,4,5]]", encoding="utf-8")
-    ll = mean("m.npz d.data --metric ll")
-    assert mean("m.npz d.data --groups all.json --metric cll") == pytest.approx(ll, abs=1e-9)
-    assert mean("m.npz d.data --folds 1 --metric cll") == pytest.approx(ll, abs=1e-9)
+BP = {"inference": "bp", "iterations": 1, "damping": 0.2, "schedule": "parallel"}
+
+
+@pytest.mark.parametrize(
+    ("options", "arguments"),
+    [
+        ("cmll --groups groups.json --inference exact", {"groups": GROUPS, "inference": "exact"}),
+        ("cll --groups groups.json", {"groups": GROUPS}),
+        ("cmll --folds 1 --samples 50 --burn-in 5", {"folds": 1, "samples": 50, "burn_in": 5}),
+        ("cmll --inference mcsat --samples 20", {"inference": "mcsat", "samples": 20}),
+        (
+            "cmll --inference meanfield --tolerance 0.1",
+            {"inference": "meanfield", "tolerance": 0.1},
+        ),
+        ("cmll --inference bp --iterations 1 --damping 0.2 --schedule parallel", BP),
+        ("ll --inference bp", {"inference": "bp"}),
+        ("ll --inference meanfield", {"inference": "meanfield"}),
+        ("ll --ais 3 --samples 5", {"inference": "ais", "chains": 3, "samples": 5}),
+    ],
+)
+def test_options_are_the_arguments_of_python(options, arguments):
+    metric = options.split()[0]
+    record = numbers(f"score m.npz d.data --metric {options} --json")
+    found = mn.score(mn.load("m.npz"), mn.read_data("d.data"), metric, **arguments)
+    assert (record["mean"], record["standard_error"]) == (found.mean, found.stderr)
+    assert record.get("monte_carlo_error", 0.0) == found.monte_carlo_error
+    assert record.get("converged") == found.converged
 
 
 def test_groups_name_variables_of_several_states_as_in_python():
@@ -112,12 +121,6 @@ def test_score_with_groups_by_name():
     # Variables in no group are evidence without a term.
     apart = mean(f"{line} first.json") + mean(f"{line} second.json")
     assert mean(f"{line} named.json") == pytest.approx(apart)
-
-
-def test_score_of_a_dependency_network():
-    assert mean("dn.npz d.data") < 0
-    exact = mean("dn.npz d.data --metric cmll --inference exact")
-    assert mean("dn.npz d.data --metric cmll --samples 4000") == pytest.approx(exact, abs=0.05)
 
 
 def test_score_of_impossible_data_is_json():
@@ -155,6 +158,8 @@ def test_score_of_impossible_data_is_json():
             "range.json: expected a name or a number from 0 to 5, got 9",
         ),
         ("score m.npz d5.data --metric cmll", "d5.data"),
+        ("score dn.npz d.data --metric cmll --inference mcsat", "expected a Markov network"),
+        ("score dn.npz d.data --metric cmll --inference bp", "expected a Markov network"),
         ("score m.npz d.data --metric cmll --folds 0", "--folds"),
         ("score m.npz d.data --folds -1", "--folds"),
         ("score m.npz d.data --folds 2", "--folds: is not read by the metric pll"),
@@ -189,53 +194,6 @@ def test_score_of_impossible_data_is_json():
 )
 def test_score_refuses(line, names):
     refuse(line, names)
-
-
-def test_score_by_belief_propagation_reports_convergence():
-    line = "m.npz d.data --groups groups.json --metric cmll"
-    exact = mean(f"{line} --inference exact")
-    record = numbers(f"score {line} --inference bp --json")
-    assert record["mean"] == pytest.approx(exact, abs=0.05)
-    assert record["converged"] == 1
-    for more in ("--schedule parallel", "--damping 0", "--threads 2", "--seed 3"):
-        assert mean(f"{line} --inference bp {more}") == pytest.approx(record["mean"], abs=1e-3)
-    result = succeed(f"score {line} --inference bp --iterations 1 --json")
-    assert json.loads(result.stdout)["converged"] < 1
-    assert "did not converge in 1 iterations" in result.stderr
-    refuse("score dn.npz d.data --metric cmll --inference bp", "expected a Markov network")
-
-
-def test_ll_by_the_bethe_estimate():
-    exact = mean("m.npz d.data --metric ll")
-    record = numbers("score m.npz d.data --metric ll --inference bp --json")
-    assert record["mean"] == pytest.approx(exact, abs=0.2)
-    assert record["mean"] != exact
-    assert record["converged"] == 1
-
-
-def test_score_by_mean_field():
-    exact = mean("m.npz d.data --metric ll")
-    assert mean("m.npz d.data --metric ll --inference meanfield") > exact
-    Path("singles.json").write_text("[[0],[1],[2],[3],[4],[5]]", encoding="utf-8")
-    for model in ("m.npz", "dn.npz"):
-        line = f"{model} d.data --metric cmll --inference meanfield"
-        record = numbers(f"score {line} --json")
-        assert record["converged"] == 1
-        assert "monte_carlo_error" not in record
-        assert mean(f"{line} --threads 2") == record["mean"]
-        # A variable alone is independent, so mean field is exact.
-        assert mean(f"{line} --groups singles.json") == pytest.approx(mean(f"{model} d.data"))
-
-
-def test_score_by_mcsat():
-    line = "m.npz d.data --groups groups.json --metric cmll --inference"
-    record = numbers(f"score {line} mcsat --json")
-    exact = mean(f"{line} exact")
-    assert record["mean"] == pytest.approx(exact, abs=max(0.02, 5 * record["monte_carlo_error"]))
-    few = f"{line} mcsat --burn-in 5 --samples 20"
-    assert mean(f"{few} --threads 1") == mean(f"{few} --threads 2")
-    assert mean(few) != mean(f"{few} --seed 21")
-    refuse("score dn.npz d.data --metric cmll --inference mcsat", "expected a Markov network")
 
 
 WIDTHS = [
@@ -313,19 +271,6 @@ def test_rows_that_end_in_a_comma():
         "named.npz",
     )
     assert mean("named.npz trailing.csv") == mean("named.npz plain.csv")
-
-
-def test_a_variable_of_several_states_has_one_term():
-    Path("x.bif").write_text(
-        "network x {}\nvariable mood { type discrete [ 3 ] { low, fair, high }; }\n"
-        "probability ( mood ) { table 0.2, 0.3, 0.5; }\n",
-        encoding="utf-8",
-    )
-    Path("d.csv").write_text("mood\nlow\nhigh\n", encoding="utf-8")
-    for metric in ("pll", "ll"):
-        found = succeed(f"score x.bif d.csv --metric {metric} --json")
-        assert json.loads(found.stdout)["mean"] == pytest.approx(np.log([0.2, 0.5]).mean())
-        assert "term" not in found.stderr
 
 
 @pytest.mark.parametrize(("line", "names"), WIDTHS)
