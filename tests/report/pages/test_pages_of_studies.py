@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from mnlearn.runtime.errors import InputError
@@ -11,6 +12,7 @@ from mnlearn_studies.plan.planning import Plan
 from mnlearn_studies.records.gather import read_scores
 from mnlearn_studies.records.record import Record
 from mnlearn_studies.report.material import Material
+from mnlearn_studies.report.pages.numbers import list_below
 from mnlearn_studies.report.pages.overview import count_groups, read_claims
 from mnlearn_studies.report.pages.study import (
     build_study_page,
@@ -99,6 +101,21 @@ def test_claims_about_the_set_up_are_not_counted(tmp_path):
     rows += "4,wins,d,beyond the paper\n5,wins,e,the paper contradicts itself\n"
     (tmp_path / "claims.csv").write_text("id,kind,statement,verdict\n" + rows)
     assert count_groups(read_claims(tmp_path)) == [1, 0, 0, 0, 1, 1]
+
+
+def test_methods_below_independent_variables_are_named():
+    rows = [
+        ("x", "atomic", "", "pll", -3), ("x", "blm", "", "pll", -4), ("x", "l1", "", "pll", -3),
+        ("y", "atomic", "", "pll", -3), ("y", "blm", "", "pll", -2), ("x", "blm", "v", "pll", -9),
+        ("x", "atomic", "", "ll", -3.0), ("x", "l1", "", "ll_annealed", -4.0),
+        ("x", "l1", "", "n_features", -4.0), ("x", "atomic", "", "n_features", 4.0),
+    ]  # fmt: skip
+    scores = pd.DataFrame(rows, columns=["dataset", "method", "variant", "quantity", "value"])
+    content = {"datasets": ["x", "y"], "methods": {"atomic": {}, "blm": {}, "l1": {}}}
+    below = list_below(Study("s", content), scores)
+    assert below == [("blm", "pll", ["x"]), ("l1", "ll_annealed", ["x"])]
+    del content["methods"]["atomic"]
+    assert list_below(Study("s", content), scores) == []
 
 
 @pytest.mark.parametrize("text", ["id\n1\n", "id,kind\n1," + "a" * 140_000 + "\n"])

@@ -3,6 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import pandas as pd
+
+from mnlearn_studies.datasets.prepare import label_datasets
 from mnlearn_studies.records.gather import read_scores
 from mnlearn_studies.report.markdown import bullets, escape, page, pipe_table
 from mnlearn_studies.report.pages.numbers import (
@@ -10,6 +13,7 @@ from mnlearn_studies.report.pages.numbers import (
     NEAR,
     PublishedNumber,
     Reasons,
+    list_below,
     load_reasons,
     published_numbers,
 )
@@ -50,6 +54,7 @@ def build_fidelity_page(studies: Mapping[str, Study], results: Path) -> str:
         "settings and speed-ups, stand beside ours on the pages of the studies. The page is "
         "computed from the scores of the studies and from the published numbers.",
         *_accuracy(of_kind.get("accuracy", []), load_reasons()),
+        *_below(studies, scores),
         *_sizes(of_kind.get("size", [])),
         *_times(of_kind.get("time", [])),
         *_data(of_kind.get("data", [])),
@@ -104,6 +109,22 @@ def _accuracy(numbers: _Numbers, reasons: Reasons) -> Iterator[str]:
             yield pipe_table((*header, "difference"), map(_far_row, of_side), "llllrrrr")
             yield "Why:"
             yield bullets(_explain(number, reasons) for number in of_side)
+
+
+def _below(studies: Mapping[str, Study], scores: Mapping[str, pd.DataFrame]) -> Iterator[str]:
+    labels = label_datasets({})
+    rows = [
+        (link_study(name), f"`{method}`", quantity.upper().replace("_", " "),
+         escape(", ".join(study.labels(labels).get(d, d) for d in datasets)))
+        for name, study in studies.items()
+        for method, quantity, datasets in list_below(study, scores[name])
+    ]  # fmt: skip
+    yield "## Below independent variables"
+    yield (
+        "Methods that score below independent variables (`atomic`), so that a comparison with them "
+        "is too easy. Studies without `atomic` are not in the list."
+    )
+    yield pipe_table(("study", "method", "score", "datasets"), rows, "llll") if rows else "None."
 
 
 def _count_reached(numbers: _Numbers) -> list[str]:

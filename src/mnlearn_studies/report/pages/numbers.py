@@ -1,6 +1,7 @@
 """Every number that the tables of the papers print, beside ours, with a verdict."""
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,10 @@ from scipy import stats
 
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_table
+from mnlearn.scoring.metrics import METRIC_NAMES
 from mnlearn_studies.datasets.registry import load_registry, registry_path
+from mnlearn_studies.study.definition import Study
+from mnlearn_studies.study.samples import list_means
 
 # Quantities of each kind of number. Others, such as settings, have no counterpart to be near to.
 KINDS = {
@@ -26,6 +30,8 @@ KINDS = {
 NEAR = 0.01
 # A number that is further off than this, on either side, has a reason in `reasons.tsv`.
 FAR = 0.05
+# Scores of equal models may differ by this share of their size.
+_ROUNDING = 1e-9
 REASON_COLUMNS = ("study", "dataset", "method", "quantity", "reason", "record")
 
 
@@ -174,3 +180,24 @@ def load_reasons(path: Path | None = None) -> Reasons:
             raise InputError(f"{where}: expected each score once, this one is repeated.")
         reasons[key] = Reason(reason, record)
     return reasons
+
+
+def list_below(study: Study, scores: pd.DataFrame) -> list[tuple[str, str, list[str]]]:
+    """Return the methods below independent variables: method, score and datasets.
+
+    Estimates of a log-likelihood count as log-likelihoods. Of samples the means over folds count.
+    """
+    atomic = [method for method in study.methods if study.learner(method) == "atomic"]
+    names = list_means(study.datasets) or study.datasets
+    own = scores[(scores["variant"] == "") & scores["value"].notna()]
+    own = own[own["dataset"].isin(names)]
+    known = (
+        own[own["method"].isin(atomic[:1])].set_index(["dataset", "quantity"])["value"].to_dict()
+    )
+    below: dict[tuple[str, str], list[str]] = {}
+    for row in own.itertuples():
+        metric = re.sub("_(annealed|beliefs)$", "", row.quantity)
+        least = known.get((row.dataset, metric)) if metric in METRIC_NAMES else None
+        if least is not None and row.value < least - _ROUNDING * abs(least):
+            below.setdefault((row.method, row.quantity), []).append(row.dataset)
+    return [(*of, datasets) for of, datasets in below.items()]

@@ -23,6 +23,7 @@ from mnlearn_studies.report.markdown import (
     pipe_table,
 )
 from mnlearn_studies.report.material import Material, Options
+from mnlearn_studies.report.pages.numbers import list_below
 from mnlearn_studies.report.pages.records import describe_provenance
 from mnlearn_studies.report.tables.table import DAGGER
 from mnlearn_studies.study.definition import Study
@@ -56,7 +57,11 @@ def build_study_page(
     for section in sections_of(study):
         body += _section(section, material)
     body += [*_claims(claims), *_provenance(material, records, commit)]
-    lead = [*_parts(material), *([f"Claims of the paper: {counts}"] if counts else [])]
+    lead = [
+        *_parts(material),
+        *_below(material),
+        *([f"Claims of the paper: {counts}"] if counts else []),
+    ]
     return page(title, *lead, list_contents([title, *body]), *body)
 
 
@@ -70,6 +75,20 @@ def _parts(material: Material) -> Iterator[str]:
             f"datasets.** Not computed: {names}. `mnlearn study {material.study.name}` computes "
             "what is missing. Tables, figures and counts are of the datasets that are there; a "
             "claim that needs the others cannot be checked."
+        )
+
+
+def _below(material: Material) -> Iterator[str]:
+    """Yield a sentence on the methods that are below independent variables, if there are any."""
+    found = [
+        f"`{method}` in {quantity.upper().replace('_', ' ')} on "
+        f"{escape(', '.join(map(material.label, datasets)))}"
+        for method, quantity, datasets in list_below(material.study, material.scores)
+    ]
+    if found:
+        yield (
+            f"**Below independent variables** (`atomic`): {'; '.join(found)}. A comparison with "
+            "such a baseline is too easy."
         )
 
 
