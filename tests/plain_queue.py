@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.learning.circuits import queue
-from mnlearn.learning.circuits.queue import Candidates, Split
+from mnlearn.learning.circuits.queue import Growing, Split
 
 
 class PlainQueue:
     """The queue with one entry for each group, by the definition of the search."""
 
     def __init__(
-        self, candidates: Candidates, price: float, split_cost: float, quick: bool = True
+        self, candidates: Growing, price: float, split_cost: float, quick: bool = True
     ) -> None:
         self._candidates = candidates
         self._price, self._split_cost = price, split_cost

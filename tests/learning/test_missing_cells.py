@@ -14,7 +14,7 @@ from mnlearn.data.incomplete import MISSING, incomplete, merge_incomplete
 from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.learning import imputation
 from mnlearn.learning.imputation import Imputation, complete, complete_groups, impute
-from mnlearn.learning.incomplete_circuits import Settings, run_em
+from mnlearn.learning.incomplete_circuits import run_em
 from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_learner
 from mnlearn.models.circuit_building import NO_PARENT, tree_circuit
@@ -103,7 +103,7 @@ METHODS = {
 @pytest.mark.parametrize("method", METHODS)
 def test_em_never_lowers_the_likelihood_of_the_known_cells(method):
     model = learned(method, impute(DATA, seed=1), **METHODS[method])
-    found = run_em(model, DATA, Settings(iterations=8, tolerance=0.0, prior=0.0))
+    found = run_em(model, DATA, iterations=8, tolerance=0.0, prior=0.0)
     assert isinstance(found.model, type(model))
     gains = np.diff(found.log_likelihood)
     assert (gains >= -1e-9 * abs(found.log_likelihood[0])).all()
@@ -114,7 +114,7 @@ def test_em_never_lowers_the_likelihood_of_the_known_cells(method):
     circuit = found.model.to_circuit()
     if method != "acmn":
         assert log_partition(circuit) == pytest.approx(0, abs=1e-9)
-    again = run_em(model, DATA, Settings(iterations=8, tolerance=0.0, prior=0.0), threads=2)
+    again = run_em(model, DATA, iterations=8, tolerance=0.0, prior=0.0, threads=2)
     np.testing.assert_array_equal(again.log_likelihood, found.log_likelihood)
 
 
@@ -145,8 +145,8 @@ def test_em_is_nearer_to_the_true_parameters_than_dropping(rng):
     data = merge_incomplete(holes)
     given = learned("chow_liu", complete(data, "drop", seed=0))
     tree = tree_circuit(PARENT, np.log(np.full((N_VARS, 2, 2), 0.5)), N_VARS)
-    dropped = run_em(tree, incomplete(data.complete_examples()), Settings(iterations=3)).model
-    by_em = run_em(tree, data, Settings(iterations=50)).model
+    dropped = run_em(tree, incomplete(data.complete_examples()), iterations=3).model
+    by_em = run_em(tree, data, iterations=50).model
     error = {
         name: np.abs(np.exp(model.weight) - np.exp(TRUE.weight)).mean()
         for name, model in (("dropped", dropped), ("em", by_em))
@@ -173,9 +173,9 @@ def test_a_prior_adds_examples_of_the_model_at_the_start():
             of = weight * (examples[:, v - 1] == above)
             p_one[v, above] = of @ examples[:, v] / of.sum()
     data = incomplete(merge_rows(rows))
-    found = run_em(start, data, Settings(iterations=1, prior=25.0)).model
+    found = run_em(start, data, iterations=1, prior=25.0).model
     np.testing.assert_allclose(found.weight, chain(p_one).weight, atol=1e-9)
-    without = run_em(start, data, Settings(iterations=1, prior=0.0)).model
+    without = run_em(start, data, iterations=1, prior=0.0).model
     assert np.abs(found.weight - without.weight).max() > 0.1
 
 
@@ -183,8 +183,8 @@ def test_a_prior_weighs_as_so_many_examples_for_weights_of_features():
     """At the maximum the marginals of acmn are the means of the shares of the data and its own."""
     rows, states = ROWS[:40], all_states(N_VARS)
     start = learned("acmn", merge_rows(ROWS), max_edges=100)
-    settings = Settings(iterations=15, tolerance=0.0, prior=60.0)
-    model = run_em(start, incomplete(merge_rows(rows)), settings).model
+    settings = {"iterations": 15, "tolerance": 0.0, "prior": 60.0}
+    model = run_em(start, incomplete(merge_rows(rows)), **settings).model
     p_start, p = (
         np.exp(log_value(given, states) - log_partition(given)) for given in (start, model)
     )

@@ -1,7 +1,5 @@
 """Mixtures of trees and of circuits, against sums over all states."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -10,7 +8,6 @@ from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.exact import conditionals, log_partition, log_value
 from mnlearn.learning.mixtures import learn_circuit_mixture
 from mnlearn.learning.tree_mixtures import (
-    MixtureSettings,
     TreeMixture,
     learn_tree_mixture,
 )
@@ -18,8 +15,6 @@ from mnlearn.learning.tuning import tune
 from mnlearn.methods.mixture import BASES, Mixture
 from mnlearn.runtime.errors import InputError
 from oracles import all_states
-
-SETTINGS = MixtureSettings(n_components=3, tolerance=1e-6, max_iterations=60)
 
 
 def two_groups(n_examples=2000, seed=0):
@@ -42,7 +37,7 @@ def probability(mixture, row):
 
 @pytest.fixture(scope="module")
 def mixture():
-    return learn_tree_mixture(random_data(1, n_examples=400), SETTINGS)
+    return learn_tree_mixture(random_data(1, n_examples=400), 3, tolerance=1e-6, max_iterations=60)
 
 
 def test_the_circuit_is_the_mixture(mixture):
@@ -65,8 +60,7 @@ def test_an_iteration_never_lowers_the_objective(mixture):
 def test_the_objective_is_the_likelihood_and_the_prior():
     """With the prior as weighted examples of its own, summed over all states."""
     data = random_data(2, n_examples=200)
-    settings = MixtureSettings(n_components=2, prior=3.0, max_iterations=1)
-    mixture = learn_tree_mixture(data, settings)
+    mixture = learn_tree_mixture(data, 2, prior=3.0, max_iterations=1)
     log_likelihood = sum(
         w * np.log(probability(mixture, row)) for w, row in zip(data.weight, data.rows, strict=True)
     )
@@ -96,7 +90,7 @@ def test_one_component_is_the_chow_liu_tree():
 
 def test_kinds_of_examples_are_found():
     data, kind = two_groups()
-    mixture = learn_tree_mixture(data, MixtureSettings(n_components=2))
+    mixture = learn_tree_mixture(data, 2)
     component = np.argmax(mixture.log_probabilities(data), axis=1)[data.row_of]
     right = (component == kind).mean()
     assert max(right, 1 - right) > 0.97
@@ -105,7 +99,7 @@ def test_kinds_of_examples_are_found():
 
 def test_components_that_become_empty_are_dropped():
     data = merge_rows(np.array([[0, 0], [1, 1]] * 3, np.uint8))
-    mixture = learn_tree_mixture(data, MixtureSettings(n_components=40))
+    mixture = learn_tree_mixture(data, 40)
     assert 1 <= len(mixture.share) < 7
     assert mixture.share.sum() == pytest.approx(1.0)
 
@@ -113,26 +107,24 @@ def test_components_that_become_empty_are_dropped():
 def test_validation_data_end_em_early():
     data = random_data(4, n_examples=60, n_vars=8)
     scores = iter([0.0, 1.0, 2.0, 1.5])
-    ended = learn_tree_mixture(
-        data, MixtureSettings(n_components=8, tolerance=0.0), lambda _: next(scores)
-    )
+    ended = learn_tree_mixture(data, 8, tolerance=0.0, criterion=lambda _: next(scores))
     assert len(ended.objective) == 1 + 15
-    ten = learn_tree_mixture(
-        data, MixtureSettings(n_components=8, tolerance=0.0, max_iterations=11)
-    )
+    ten = learn_tree_mixture(data, 8, tolerance=0.0, max_iterations=11)
     np.testing.assert_array_equal(ended.log_prob, ten.log_prob)
 
 
 def test_the_last_iteration_is_scored_too():
     data = random_data(4, n_examples=60, n_vars=8)
-    settings = MixtureSettings(n_components=8, tolerance=0.0, max_iterations=4)
-    scores = iter([1.0, 2.0])
-    judged = learn_tree_mixture(data, settings, lambda _: next(scores))
-    np.testing.assert_array_equal(judged.log_prob, learn_tree_mixture(data, settings).log_prob)
-    falling = iter([2.0, 1.0])
-    first = learn_tree_mixture(data, settings, lambda _: next(falling))
-    one = replace(settings, max_iterations=1)
-    np.testing.assert_array_equal(first.log_prob, learn_tree_mixture(data, one).log_prob)
+
+    def learned(max_iterations, *scores):
+        judge = iter(scores).__next__
+        more = {"criterion": lambda _: judge()} if scores else {}
+        return learn_tree_mixture(
+            data, 8, tolerance=0.0, max_iterations=max_iterations, **more
+        ).log_prob
+
+    np.testing.assert_array_equal(learned(4, 1.0, 2.0), learned(4))
+    np.testing.assert_array_equal(learned(4, 2.0, 1.0), learned(1))
 
 
 @pytest.mark.parametrize("base", ["lem", "acmn"])
@@ -154,9 +146,9 @@ def test_a_mixture_is_learned_once_for_all_numbers_of_mixtures(monkeypatch):
     data, _ = two_groups(200)
     learned = []
 
-    def spied(*arguments):
+    def spied(*arguments, **more):
         learned.append(arguments)
-        return learn_tree_mixture(*arguments)
+        return learn_tree_mixture(*arguments, **more)
 
     monkeypatch.setattr("mnlearn.methods.mixture.learn_tree_mixture", spied)
     tuned = tune(Mixture, data, Mixture.grid({"n_mixtures": [1, 2, 4]}), lambda model: 0.0)

@@ -10,7 +10,7 @@ from mnlearn.data.dataset import merge_rows
 from mnlearn.data.incomplete import MISSING, merge_incomplete
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.circuits.exact import draw, log_partition, log_value, most_probable
-from mnlearn.learning.incomplete_circuits import Settings, run_em
+from mnlearn.learning.incomplete_circuits import run_em
 from mnlearn.learning.latent_trees.chow_liu import StateTables
 from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_learner
@@ -160,7 +160,7 @@ def test_em_raises_the_likelihood_of_the_known_cells(name):
     for v in range(len(schema)):
         rows[np.ix_(hidden[:, v], schema.columns(v))] = MISSING
     incomplete = merge_incomplete(rows, None, schema)
-    outcome = run_em(model, incomplete, Settings(iterations=6, tolerance=0.0, prior=0.0))
+    outcome = run_em(model, incomplete, iterations=6, tolerance=0.0, prior=0.0)
     rise = np.diff(outcome.log_likelihood)
     assert len(rise) > 1
     assert (rise > -1e-6).all()

@@ -20,19 +20,6 @@ _STEPS = 10
 _ROUNDING = 1e-12
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How long EM runs; `prior` examples like the model at the start are added to the data."""
-
-    iterations: int = 100
-    tolerance: float = 1e-6
-    prior: float = 1.0
-
-    def __post_init__(self) -> None:
-        if self.iterations < 1 or self.tolerance < 0 or self.prior < 0:
-            raise InputError("em: expected an iteration or more, and tolerance and prior from 0.")
-
-
 @dataclass(frozen=True, eq=False)
 class Outcome:
     """The model, and the log-likelihood of known cells, first and after each iteration."""
@@ -48,16 +35,22 @@ class Outcome:
 
 
 def run_em(
-    model: Model, data: IncompleteData, settings: Settings | None = None, threads: int = 1
+    model: Model,
+    data: IncompleteData,
+    *,
+    iterations: int = 100,
+    tolerance: float = 1e-6,
+    prior: float = 1.0,
+    threads: int = 1,
 ) -> Outcome:
     """Learn the parameters of a circuit from examples with missing cells (Dempster et al. 1977).
 
     The expected number of examples with each parameter is exact: the circuit sums the missing cells
-    out. The weights of features take steps of L-BFGS on the expected log-likelihood.
+    out. The weights of features take steps of L-BFGS on the expected log-likelihood. Examples like
+    the model at the start, `prior` of them, are added to the data.
     """
     if not model.is_exact:
         raise InputError("em: expected a model that is a circuit, for example of acmn or chow_liu.")
-    settings = Settings() if settings is None else settings
     circuit: ArithmeticCircuit = model.to_circuit()
     if not isinstance(model, ArithmeticCircuit):
         # Its parameters are probabilities, and stay so.
@@ -65,21 +58,21 @@ def run_em(
     maximise = _maximiser(circuit)
     # Circuits take rows with unknown values as they take those of a dataset.
     evidence: Any = data
-    prior = settings.prior * _expected_features(circuit, threads)[0]
+    added = prior * _expected_features(circuit, threads)[0]
     found, objective = [], []
-    for k in range(settings.iterations + 1):
+    for k in range(iterations + 1):
         counts, total = expected_counts(circuit, evidence, threads)
         constant = _expected_features(circuit, threads)[1]
         found.append(total - data.n_examples * constant)
         if not np.isfinite(found[-1]):
             fault = "an example has probability 0 in the model that EM starts at."
             raise InputError(fault, where=DATA)
-        of_prior = _product(prior, circuit.weight) - settings.prior * constant
+        of_prior = _product(added, circuit.weight) - prior * constant
         objective.append(found[-1] + of_prior)
         gain = objective[-1] - objective[-2] if k else np.inf
-        if k == settings.iterations or gain <= settings.tolerance * abs(objective[-1]):
+        if k == iterations or gain <= tolerance * abs(objective[-1]):
             break
-        circuit = maximise(circuit, counts + prior, data.n_examples + settings.prior)
+        circuit = maximise(circuit, counts + added, data.n_examples + prior)
     return Outcome(model.with_parameters(circuit.weight), np.array(found))
 
 

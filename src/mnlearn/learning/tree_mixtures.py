@@ -49,21 +49,6 @@ _LEAST = 1.0
 _PRIOR_PSEUDOCOUNT = 1.0
 
 
-@dataclass(frozen=True)
-class MixtureSettings:
-    """How a mixture is learned.
-
-    prior : examples with the pair probabilities of all data that are added to each component.
-    tolerance : in nats per example.
-    """
-
-    n_components: int = 10
-    prior: float = 4.0
-    max_iterations: int = 100
-    tolerance: float = 1e-3
-    seed: int = 20
-
-
 @dataclass(frozen=True, eq=False)
 class TreeMixture:
     """A mixture of trees, as `tree_circuit` takes them, and the objective after each iteration."""
@@ -110,19 +95,25 @@ class TreeMixture:
 
 def learn_tree_mixture(
     data: Dataset,
-    settings: MixtureSettings,
+    n_components: int = 10,
+    *,
+    prior: float = 4.0,
+    max_iterations: int = 100,
+    tolerance: float = 1e-3,
+    seed: int = 20,
     criterion: Callable[[ArithmeticCircuit], float] | None = None,
     threads: int = 1,
 ) -> TreeMixture:
     """Learn a mixture of Chow-Liu trees by EM (Meila & Jordan 2000, Section 3).
 
-    Every few iterations the criterion scores the mixture. EM ends when a score is not above the one
-    before, and the mixture with the best score is returned.
+    Examples like all data, `prior` of them, are added to each component. The tolerance is in nats
+    per example. Every few iterations the criterion scores the mixture. EM ends when a score is not
+    above the one before, and the mixture with the best score is returned.
     """
-    fitting = (_Fitting if data.schema.is_binary else _StateFitting)(data, settings.prior, threads)
-    rng = stream(settings.seed, "mixture of trees")
+    fitting = (_Fitting if data.schema.is_binary else _StateFitting)(data, prior, threads)
+    rng = stream(seed, "mixture of trees")
     # More components than distinct rows would have nothing to tell apart.
-    n_components = min(settings.n_components, data.n_rows)
+    n_components = min(n_components, data.n_rows)
     mixture = fitting.independent(rng.dirichlet(np.ones(n_components), data.n_rows))
     for _ in range(_INDEPENDENT):
         mixture = fitting.independent(fitting.share(mixture)[0])
@@ -130,15 +121,15 @@ def learn_tree_mixture(
     shares, value = fitting.share(mixture)
     objective, best = [value], mixture
     best_score = -np.inf if criterion is None else criterion(mixture.circuit())
-    for iteration in range(1, settings.max_iterations):
+    for iteration in range(1, max_iterations):
         n_before, before = len(mixture.share), value
         mixture = fitting.trees(shares)
         shares, value = fitting.share(mixture)
         objective.append(value)
         pulse(f"EM: iteration {iteration}, {value / data.n_examples:.4f} nats per example")
-        is_settled = value - before < settings.tolerance * data.n_examples
+        is_settled = value - before < tolerance * data.n_examples
         is_last = is_settled and len(mixture.share) == n_before
-        is_last |= iteration == settings.max_iterations - 1
+        is_last |= iteration == max_iterations - 1
         if criterion is None:
             best = mixture
         elif is_last or iteration % _BETWEEN_SCORES == 0:

@@ -39,7 +39,7 @@ class HCLT(Settings, Learner):
     citation = "Liu & Van den Broeck 2021"
     stages = (
         Stage(
-            ("n_states", "pseudocount", "start", "batch_rows"),
+            ("n_states", "pseudocount", "batch_rows"),
             learn,
             split="all",
         ),

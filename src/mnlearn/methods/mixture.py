@@ -12,7 +12,7 @@ from mnlearn.learning.learner import Fitted, Learner, Stage, Task
 from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
 from mnlearn.learning.mixtures import learn_circuit_mixture
 from mnlearn.learning.parameters import parameter
-from mnlearn.learning.tree_mixtures import MixtureSettings, TreeMixture, learn_tree_mixture
+from mnlearn.learning.tree_mixtures import TreeMixture, learn_tree_mixture
 from mnlearn.methods.acmn import ACMN
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.circuit_building import mixture_circuit
@@ -52,7 +52,7 @@ class Mixture(Learner):
 
     base: str = parameter("chow_liu", "what the components are", choices=BASES)
     n_components: int = parameter(
-        MixtureSettings.n_components,
+        10,
         "components at first; those that become empty are dropped",
         low=1,
         high=1e4,
@@ -61,22 +61,20 @@ class Mixture(Learner):
         1, "mixtures that are learned from other starts; the model is their mean", low=1, high=1e4
     )
     prior: float = parameter(
-        MixtureSettings.prior,
+        4.0,
         "examples like all data that are added to each Chow-Liu tree",
         low=1e-3,
         high=1e9,
     )
-    max_iterations: int = parameter(
-        MixtureSettings.max_iterations, "iterations of EM at most", low=1, high=1e6
-    )
+    max_iterations: int = parameter(100, "iterations of EM at most", low=1, high=1e6)
     tolerance: float = parameter(
-        MixtureSettings.tolerance,
+        1e-3,
         "EM ends when an iteration gains less, in nats per example",
         low=0,
         high=1e9,
     )
     mixture_seed: int = parameter(
-        MixtureSettings.seed, "seed of the first components and of draws", low=0, high=2**63
+        20, "seed of the first components and of draws", low=0, high=2**63
     )
     rounds: int = parameter(
         1, "of `lem` and `acmn`: how often the circuits are learned", low=1, high=1e4
@@ -113,14 +111,16 @@ class Mixture(Learner):
     def learn_mixture(self, task: Task, number: int) -> LearnedMixture:
         """Return one of the mixtures; they differ by the shares they start from, and by draws."""
         began = time.process_time()
-        settings = MixtureSettings(
+        trees = learn_tree_mixture(
+            task.train,
             self.n_components,
-            self.prior,
-            self.max_iterations,
-            self.tolerance,
-            stream_seed(self.mixture_seed, "mixture", str(number)),
+            prior=self.prior,
+            max_iterations=self.max_iterations,
+            tolerance=self.tolerance,
+            seed=stream_seed(self.mixture_seed, "mixture", str(number)),
+            criterion=task.criterion,
+            threads=task.threads,
         )
-        trees = learn_tree_mixture(task.train, settings, task.criterion, task.threads)
         circuit = self._circuit(task, trees, number)
         seconds = time.process_time() - began
         return LearnedMixture(circuit, len(trees.share), len(trees.objective), seconds)

@@ -1,18 +1,14 @@
 """ACBN: a Bayesian network with tree CPDs grown with its circuit (Lowd & Domingos 2008)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.kernels.arithmetic.ties import EQUAL
 from mnlearn.kernels.circuits.candidates import log_likelihood_of_leaves
-from mnlearn.learning.circuits.queue import Split
+from mnlearn.learning.circuits.queue import Growing, Split
 from mnlearn.learning.circuits.splitting import (
-    ExtensionCounts,
-    SplitEdges,
     plan,
     settled_columns,
     split,
@@ -29,24 +25,19 @@ from mnlearn.runtime.arrays import read_only
 from mnlearn.variables.schema import Literal
 
 
-class BayesGrowth:
+class BayesGrowth(Growing):
     """A Bayesian network whose CPDs are trees; a leaf is split on a column.
 
     Leaf k of variable target[k] holds the examples with the literals path[k]; its probabilities are
     the parameters parameters[k] of the circuit. The gain is that in log-likelihood, in nats.
     """
 
-    batch = 0
-
     def __init__(self, train: Dataset, pseudocount: float) -> None:
-        self.counts = ExtensionCounts(train)
         self.pseudocount = pseudocount
-        self.tolerance = EQUAL * train.n_examples
         ones, schema = train.frequency * train.n_examples, train.schema
         arity = schema.arity
         total = train.n_examples + arity[schema.variable_of] * pseudocount
-        self.circuit = product_of_marginals((ones + pseudocount) / total, schema)
-        self._split_edges: SplitEdges | None = None
+        super().__init__(train, product_of_marginals((ones + pseudocount) / total, schema))
         self.target = np.flatnonzero(arity > 1).tolist()
         self.path: list[tuple[Literal, ...]] = [()] * len(self.target)
         self.parameters = self._blocks(np.arange(len(self.circuit.weight)))
@@ -69,14 +60,6 @@ class BayesGrowth:
     def bounds(self, groups: Sequence[int]) -> list[NDArray[np.float64]]:
         """Return the gains of splitting each leaf on each column, which need no bounds."""
         return self._gains(groups)
-
-    def renew(self, groups: Sequence[int], gain: NDArray[np.float64]) -> None:
-        """Leave gains as they are."""
-
-    def terms(self) -> tuple[Any, ...]:
-        """Return that gains are exact; see `kernels.circuits.candidates.settle`."""
-        none, table = np.empty(0), np.empty((0, 0))
-        return 0.0, 0.0, 0.0, table, none, table, none, np.empty(0, np.int64)
 
     def gain(self, group: int, var: int) -> float:
         """Return the gain of splitting a leaf."""
@@ -103,18 +86,13 @@ class BayesGrowth:
 
     def edges(self, group: int) -> NDArray[np.int64]:
         """Return how many edges splitting a leaf adds at least, by column."""
-        return self._counted().least(self.parameters[group])
+        return self.split_edges().least(self.parameters[group])
 
     def new_edges(self, group: int, var: int, limit: int) -> int | None:
         """Return how many edges a split adds, None if it would close a directed circle."""
         if self._leads_to[self.target[group], self.circuit.schema.variable_of[var]]:
             return None
-        return self._counted().up_to(limit, self.parameters[group], var, extend=False)
-
-    def _counted(self) -> SplitEdges:
-        if self._split_edges is None:
-            self._split_edges = SplitEdges(self.circuit)
-        return self._split_edges
+        return self.split_edges().up_to(limit, self.parameters[group], var, extend=False)
 
     def accept(self, chosen: Split) -> list[tuple[int, NDArray[np.float64]]]:
         """Split a leaf and return the two that take its place."""
@@ -122,7 +100,6 @@ class BayesGrowth:
         target, n_old = self.target[leaf], len(self.circuit.weight)
         schema = self.circuit.schema
         self.circuit = split(self.circuit, plan(self.circuit, self.parameters[leaf], var, False))
-        self._split_edges = None
         weight = self.circuit.weight.copy()
         new = []
         for value in (0, 1):
@@ -175,7 +152,6 @@ class BayesGrowth:
         self._leads_to = state["leads_to"].copy()
         self.log_likelihood = float(state["log_likelihood"])
         self.circuit = circuit_of_arrays(self.circuit.schema, state)
-        self._split_edges = None
 
     def model(self) -> ArithmeticCircuit:
         """Return the circuit with the conjunctions that its parameters belong to."""

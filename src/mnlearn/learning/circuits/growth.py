@@ -1,14 +1,14 @@
 """Greedy growth of a circuit, split by split, under a price of edges."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.learning.circuits.queue import Candidates, Split, SplitQueue
+from mnlearn.learning.circuits.queue import Growing, Split, SplitQueue
 from mnlearn.learning.learner import Fitted, Learner, Task
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.circuit import ArithmeticCircuit
@@ -20,31 +20,6 @@ _NO_PRICE = 1e-3
 _LEAST_ROOM = 4
 _SECONDS_BETWEEN_STATES = 45.0
 SEARCHES = ("quick", "exact")
-
-
-class Growing(Candidates, Protocol):
-    """A model that can be split."""
-
-    def first(self) -> Sequence[tuple[int, NDArray[np.float64]]]:
-        """Return the groups at the start, with bounds of their gains; -inf: no candidate."""
-
-    def accept(self, split: Split) -> Sequence[tuple[int, NDArray[np.float64]]]:
-        """Make a split; return the groups that it adds, as `first` does."""
-
-    def replaced(self, split: Split) -> bool:
-        """Tell whether a group is gone once it is split."""
-
-    def model(self) -> ArithmeticCircuit:
-        """Return the model learned so far; this has no effect on further growth."""
-
-    def details(self) -> dict[str, float]:
-        """Return the diagnostics of the model, for its record."""
-
-    def state(self) -> dict[str, NDArray]:
-        """Return everything that was learned so far, as arrays."""
-
-    def restore(self, state: Mapping[str, NDArray]) -> None:
-        """Replace the start of the growth by a state."""
 
 
 class CircuitGrowth:

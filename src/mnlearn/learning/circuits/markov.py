@@ -9,13 +9,10 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.circuits.evaluation import UNKNOWN, Evaluator
-from mnlearn.kernels.arithmetic.ties import EQUAL
 from mnlearn.kernels.circuits.candidates import extension_bounds, extension_gain, renew_bounds
 from mnlearn.kernels.circuits.evaluation import LANES
-from mnlearn.learning.circuits.queue import Split
+from mnlearn.learning.circuits.queue import Growing, Split
 from mnlearn.learning.circuits.splitting import (
-    ExtensionCounts,
-    SplitEdges,
     plan,
     settled_columns,
     split,
@@ -77,7 +74,7 @@ _FINAL_DECREASE = 1e-7
 _FINAL_WINDOW = 5
 
 
-class MarkovGrowth:
+class MarkovGrowth(Growing):
     """A Markov network whose features are extended: f by f & X_v = a and f & not X_v = a.
 
     The objective is the penalised log-likelihood, summed over examples, in nats.
@@ -86,13 +83,11 @@ class MarkovGrowth:
     batch = LANES
 
     def __init__(self, train: Dataset, penalty: Penalty) -> None:
-        self.counts = ExtensionCounts(train)
         self.n_examples = train.n_examples
-        self.tolerance = EQUAL * train.n_examples
         self.penalty = penalty
         ones, schema = train.frequency * train.n_examples, train.schema
         total = train.n_examples + 0.5 * schema.arity[schema.variable_of]
-        self.circuit = product_of_marginals((ones + 0.5) / total, schema)
+        super().__init__(train, product_of_marginals((ones + 0.5) / total, schema))
         self.literals: list[tuple[Literal, ...]] = [
             (divmod(leaf, 2),) for leaf in state_leaves(schema).tolist()
         ]
@@ -105,7 +100,6 @@ class MarkovGrowth:
         self._alone = GrowingRows(1)
         self._slot = np.full(len(self.literals), -1)
         self._evaluator = Evaluator(self.circuit, atomic=True)
-        self._split_edges: SplitEdges | None = None
         self._log_z = 0.0
         self.objective = self._learn(self.circuit.weight, 0.0, 0)
 
@@ -176,16 +170,11 @@ class MarkovGrowth:
 
     def edges(self, group: int) -> NDArray[np.int64]:
         """Return how many edges splitting a feature adds at least, by column."""
-        return self._counted().least(np.array([group]))
+        return self.split_edges().least(np.array([group]))
 
     def new_edges(self, group: int, var: int, limit: int) -> int:
         """Return how many edges extending a feature by a column adds; see `SplitEdges.up_to`."""
-        return self._counted().up_to(limit, np.array([group]), var, extend=True)
-
-    def _counted(self) -> SplitEdges:
-        if self._split_edges is None:
-            self._split_edges = SplitEdges(self.circuit)
-        return self._split_edges
+        return self.split_edges().up_to(limit, np.array([group]), var, extend=True)
 
     def accept(self, chosen: Split) -> list[tuple[int, NDArray[np.float64]]]:
         """Extend a feature, learn all weights anew, and return the two new features."""
@@ -194,7 +183,6 @@ class MarkovGrowth:
         self._with_var.clear()
         self._alone.clear()
         self.circuit = split(self.circuit, plan(self.circuit, np.array([group]), var, extend=True))
-        self._split_edges = None
         n_one = self._extended.array[group, var]
         self.n_satisfied = np.append(self.n_satisfied, [self.n_satisfied[group] - n_one, n_one])
         new = [len(self.literals), len(self.literals) + 1]
@@ -238,7 +226,6 @@ class MarkovGrowth:
         self.objective = float(state["objective"])
         self.circuit = circuit_of_arrays(self.circuit.schema, state)
         self._evaluator = Evaluator(self.circuit, atomic=True)
-        self._split_edges = None
         self._log_z = self._evaluator.expectations(self.circuit.weight)[0]
 
     def model(self) -> ArithmeticCircuit:

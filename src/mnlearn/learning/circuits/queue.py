@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.data.dataset import Dataset
+from mnlearn.kernels.arithmetic.ties import EQUAL
 from mnlearn.kernels.circuits.candidates import (
     COUNT_CANDIDATE,
     COUNT_GROUP,
@@ -21,6 +23,7 @@ from mnlearn.kernels.circuits.candidates import (
     settle,
     take_stale,
 )
+from mnlearn.learning.circuits.splitting import ExtensionCounts, SplitEdges
 from mnlearn.models.circuit import ArithmeticCircuit
 
 # Edges that a split adds at least, before they are counted (lab note 0022).
@@ -41,31 +44,6 @@ _MIN_SHARE = 0.01
 _ROWS = 64
 
 
-class Candidates(Protocol):
-    """Candidate splits, in groups that have one candidate for each column."""
-
-    circuit: ArithmeticCircuit
-    # How many groups to update together; 0 if the bounds are the gains and never change.
-    batch: int
-    # Gains that differ by less, in nats, are equal within rounding; see `kernels.arithmetic.ties`.
-    tolerance: float
-
-    def bounds(self, groups: Sequence[int]) -> Sequence[NDArray[np.float64]]:
-        """Return bounds of the gains in log-likelihood of splitting each group, by column."""
-
-    def renew(self, groups: Sequence[int], gain: NDArray[np.float64]) -> None:
-        """Replace rows of `gain` by bounds, where they are not minus infinity."""
-
-    def terms(self) -> Any:
-        """Return what `kernels.circuits.candidates.settle` needs to find gains from bounds."""
-
-    def edges(self, group: int) -> NDArray[np.int64]:
-        """Return how many edges splitting a group adds at least, by column."""
-
-    def new_edges(self, group: int, var: int, limit: int) -> int | None:
-        """Return how many edges a split adds, or some number above `limit`; None: not allowed."""
-
-
 @dataclass(frozen=True, eq=False)
 class Split:
     """A candidate chosen: `group` on column `var`, its gain, and how many edges it adds."""
@@ -74,6 +52,78 @@ class Split:
     var: int
     gain: float
     n_new_edges: int
+
+
+class Growing:
+    """A model whose circuit can be split, in groups that have one candidate for each column.
+
+    Subclasses write the methods that raise. Bounds and gains are in nats of log-likelihood; they
+    are -inf where there is no candidate.
+    """
+
+    # How many groups to update together; 0 if the bounds are the gains and never change.
+    batch = 0
+
+    def __init__(self, train: Dataset, circuit: ArithmeticCircuit) -> None:
+        self.counts = ExtensionCounts(train)
+        # Gains that differ by less are equal within rounding; see `kernels.arithmetic.ties`.
+        self.tolerance = EQUAL * train.n_examples
+        self.circuit = circuit
+        self._split_edges: tuple[NDArray[np.int32], SplitEdges] | None = None
+
+    def split_edges(self) -> SplitEdges:
+        """Return what counts the edges of splits of the circuit as it is."""
+        if self._split_edges is None or self._split_edges[0] is not self.circuit.child:
+            self._split_edges = self.circuit.child, SplitEdges(self.circuit)
+        return self._split_edges[1]
+
+    def first(self) -> Sequence[tuple[int, NDArray[np.float64]]]:
+        """Return the groups at the start, with the bounds of their gains by column."""
+        raise NotImplementedError
+
+    def bounds(self, groups: Sequence[int]) -> Sequence[NDArray[np.float64]]:
+        """Return bounds of the gains of splitting each group, by column."""
+        raise NotImplementedError
+
+    def renew(self, groups: Sequence[int], gain: NDArray[np.float64]) -> None:
+        """Replace rows of `gain` by bounds, where they are not minus infinity."""
+
+    def terms(self) -> Any:
+        """Return what `kernels.circuits.candidates.settle` needs to find gains from bounds."""
+        none, table = np.empty(0), np.empty((0, 0))
+        return 0.0, 0.0, 0.0, table, none, table, none, np.empty(0, np.int64)
+
+    def edges(self, group: int) -> NDArray[np.int64]:
+        """Return how many edges splitting a group adds at least, by column."""
+        raise NotImplementedError
+
+    def new_edges(self, group: int, var: int, limit: int) -> int | None:
+        """Return how many edges a split adds, or some number above `limit`; None: not allowed."""
+        raise NotImplementedError
+
+    def accept(self, split: Split) -> Sequence[tuple[int, NDArray[np.float64]]]:
+        """Make a split; return the groups that it adds, as `first` does."""
+        raise NotImplementedError
+
+    def replaced(self, split: Split) -> bool:
+        """Tell whether a group is gone once it is split."""
+        raise NotImplementedError
+
+    def model(self) -> ArithmeticCircuit:
+        """Return the model learned so far; this has no effect on further growth."""
+        raise NotImplementedError
+
+    def details(self) -> dict[str, float]:
+        """Return the objective, summed over examples, in nats, for the record."""
+        raise NotImplementedError
+
+    def state(self) -> dict[str, NDArray]:
+        """Return everything that was learned so far, as arrays."""
+        raise NotImplementedError
+
+    def restore(self, state: Mapping[str, NDArray]) -> None:
+        """Replace the start of the growth by a state."""
+        raise NotImplementedError
 
 
 class SplitQueue:
@@ -86,7 +136,7 @@ class SplitQueue:
     """
 
     def __init__(
-        self, candidates: Candidates, price: float, split_cost: float, quick: bool = True
+        self, candidates: Growing, price: float, split_cost: float, quick: bool = True
     ) -> None:
         self._candidates = candidates
         self._price, self._split_cost = float(price), float(split_cost)

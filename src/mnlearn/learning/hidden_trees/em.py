@@ -43,7 +43,6 @@ def mean_log_likelihood(data: Dataset, threads: int = 1) -> Callable[[Any], floa
     return lambda tree: float(data.weight @ log_value(tree, data.rows, threads) / data.n_examples)
 
 
-STARTS = ("clusters", "random")
 # Iterations of EM of the mixture whose components are the hidden values at the start.
 _ITERATIONS = 10
 # Share of the examples that may have other values at both ends of an edge at the start.
@@ -55,44 +54,20 @@ _ROWS = 4096
 _MARGIN = 1e-6
 
 
-def start_tree(data: Dataset, n_states: int, start: str, rng: np.random.Generator) -> HiddenTree:
+def start_tree(data: Dataset, n_states: int, rng: np.random.Generator) -> HiddenTree:
     """Return the hidden Chow-Liu tree at which EM starts.
 
-    With "clusters" the values are the components of a mixture of independent variables, and change
-    along an edge for few examples.
+    The values are the components of a mixture of independent variables, and change along an edge
+    for few examples.
     """
     parent = pair_tables(data, _PAIRS).tree().astype(np.int32)
-    if start == "random":
-        transition, emission = _random_tables(data, n_states, rng)
-    else:
-        transition, emission = _tables_of_clusters(data, n_states, rng, parent)
-    root = parent == NO_PARENT
-    transition[root] = transition[root][:, :1]
-    return HiddenTree(parent, transition, emission, data.schema)
-
-
-def _random_tables(
-    data: Dataset, n_states: int, rng: np.random.Generator
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    n_vars = data.n_vars
-    transition = rng.exponential(size=(n_vars, n_states, n_states))
-    transition /= transition.sum(axis=2, keepdims=True)
-    frequency = _smooth_frequency(data)
-    odds = np.log(frequency / (1.0 - frequency))
-    emission = 1.0 / (1.0 + np.exp(-odds[:, None] - rng.normal(size=(data.n_columns, n_states))))
-    return transition, _normalised(emission, data.schema)
-
-
-def _tables_of_clusters(
-    data: Dataset, n_states: int, rng: np.random.Generator, parent: NDArray[np.int32]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     share, emission = _mixture(data, n_states, rng)
     noise = 0.5 + rng.random((data.n_vars, n_states, n_states))
     other = noise * share
     other /= other.sum(axis=2, keepdims=True)
     transition = (1.0 - _LEAK) * np.eye(n_states) + _LEAK * other
     transition[parent == NO_PARENT] = share
-    return transition, emission
+    return HiddenTree(parent, transition, emission, data.schema)
 
 
 def _mixture(
@@ -155,7 +130,6 @@ class Settings:
         low=0,
         high=1e9,
     )
-    start: str = parameter("clusters", "tables at which EM starts", choices=STARTS)
     batch_rows: int = parameter(
         1024,
         "distinct rows after which tables are renewed at first",
@@ -235,7 +209,7 @@ class _Search:
         self._settings, self._judge, self._threads = settings, judge, threads
         self._data, self._pseudocount = data, settings.pseudocount
         rng = stream(settings.em_seed, "hclt", "start")
-        self._tree = start_tree(data, settings.n_states, settings.start, rng)
+        self._tree = start_tree(data, settings.n_states, rng)
         self.best, self._best_score, self._without = self._tree, -np.inf, 0
         self.n_epochs = self.n_iterations = 0
         self.objective: list[float] = []

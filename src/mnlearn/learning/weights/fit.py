@@ -6,7 +6,7 @@ Under an L1 penalty most weights are 0: only a part of the features is searched.
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import cast
 
 import numpy as np
@@ -33,64 +33,44 @@ Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Screened:
-    """The outcome of `descend_screened`; the fields are those of `WeightFit`."""
+class WeightFit:
+    """The outcome of weight learning; `objective`, `gap` and `may_fall` are in nats.
 
-    weight: Vector
+    gap : upper bound on how far the objective is above its minimum; inf if unknown.
+    stopped_by : "gap", "decrease", "rounding", "objective", "behind" or "iterations".
+    n_searches, n_searched, left_out : searches among a part of the features, features in the last
+        one, and the part of the gap due to others; None without screening.
+    """
+
+    weight: NDArray[np.float64]
     objective: float
     gap: float
     stopped_by: str
     n_iterations: int
     n_evaluations: int
-    n_searches: int
-    n_searched: int
-    left_out: float
     may_fall: float
+    seconds: float = 0.0
+    n_searches: int | None = None
+    n_searched: int | None = None
+    left_out: float | None = None
 
-
-def descend_screened(
-    likelihood: Restrictable,
-    penalty: Penalty,
-    start: Vector,
-    max_iterations: int,
-    *,
-    stopping: Stopping,
-    judge: Judge | None,
-) -> Screened:
-    """Minimise the penalised likelihood by searches among the features that may not be 0.
-
-    A search moves the weights that are not 0 and those that the gradient of all features pulls
-    harder than the L1 penalty holds. It is over when the gap over all features is small enough,
-    when a search that began with all of these lowered the objective too little, or when the judge
-    says so.
-    """
-    search = _Search(likelihood, penalty, stopping, judge, weight=start.copy())
-    while True:
-        value, gradient = search.evaluate()
-        objective = value + penalty_terms(penalty, search.weight).sum()
-        terms = gap_terms(penalty, search.weight, gradient)
-        left = max_iterations - search.n_iterations
-        stopped_by = search.rule(objective, terms.sum()) or ("" if left > 0 else "iterations")
-        if stopped_by:
-            break
-        search.descend(objective, value, gradient, left)
-    return Screened(
-        weight=search.weight,
-        objective=float(objective),
-        gap=float(terms.sum()),
-        stopped_by=stopped_by,
-        n_iterations=search.n_iterations,
-        n_evaluations=search.n_evaluations,
-        n_searches=search.n_searches,
-        n_searched=int(search.searched.sum()),
-        left_out=float(terms[~search.searched].sum()),
-        may_fall=may_fall(search.trajectory),
-    )
+    def summary(self) -> dict[str, float | int | str]:
+        """Return everything but the weights, for records; -1 for an infinite bound."""
+        screened = ("left_out", "n_searched", "n_searches")
+        more = ("n_evaluations",) if self.n_searches is None else screened
+        names = ("objective", "gap", "may_fall", "stopped_by", "n_iterations", *more)
+        values = {name: getattr(self, name) for name in names}
+        bounds = ("gap", "left_out", "may_fall")
+        infinite = {name: -1.0 for name in bounds if values.get(name) == np.inf}
+        return {**values, "converged": self.stopped_by in CONVERGED, **infinite}
 
 
 @dataclass(eq=False)
 class _Search:
-    """The searches made so far.
+    """Searches among the features that may not be 0.
+
+    A search moves the weights that are not 0 and those that the gradient of all features pulls
+    harder than the L1 penalty holds.
 
     previous : the objective at the start of the last search. before, objectives : the objective
         after each iteration; `objectives` has those of the last search and of those that it
@@ -117,17 +97,32 @@ class _Search:
     def __post_init__(self) -> None:
         self.searched = np.zeros(self.likelihood.n_features, bool)
 
-    @property
-    def trajectory(self) -> list[float]:
-        """The objective at the start and after each iteration of all searches."""
-        return [*self.before, *self.objectives]
+    def run(self, max_iterations: int) -> WeightFit:
+        """Minimise the penalised likelihood over all features."""
+        while True:
+            self.n_evaluations += 1
+            value, gradient = self.likelihood.value_and_gradient(self.weight)
+            objective = value + penalty_terms(self.penalty, self.weight).sum()
+            terms = gap_terms(self.penalty, self.weight, gradient)
+            left = max_iterations - self.n_iterations
+            stopped_by = self._rule(objective, terms.sum()) or ("" if left > 0 else "iterations")
+            if stopped_by:
+                break
+            self._descend(objective, value, gradient, left)
+        return WeightFit(
+            weight=self.weight,
+            objective=float(objective),
+            gap=float(terms.sum()),
+            stopped_by=stopped_by,
+            n_iterations=self.n_iterations,
+            n_evaluations=self.n_evaluations,
+            n_searches=self.n_searches,
+            n_searched=int(self.searched.sum()),
+            left_out=float(terms[~self.searched].sum()),
+            may_fall=may_fall(self.before + self.objectives),
+        )
 
-    def evaluate(self) -> tuple[float, Vector]:
-        """Return the loss and its gradient over all features."""
-        self.n_evaluations += 1
-        return self.likelihood.value_and_gradient(self.weight)
-
-    def rule(self, objective: float, gap: float) -> str:
+    def _rule(self, objective: float, gap: float) -> str:
         """Return the rule that ends learning, by the objective and gap of all features; or ""."""
         allowed = self.stopping.allowed(objective)
         if self.stopping.gap and gap <= allowed:
@@ -141,7 +136,7 @@ class _Search:
         fell = self.stopped_by and self.previous - objective > allowed
         return "" if by_gap or fell else self.stopped_by
 
-    def descend(self, objective: float, value: float, gradient: Vector, left: int) -> None:
+    def _descend(self, objective: float, value: float, gradient: Vector, left: int) -> None:
         """Search among the features that may not be 0, in at most `left` iterations."""
         if self.stopped_by or not self.n_searches:
             self.before += self.objectives
@@ -176,7 +171,9 @@ class _Search:
             whole[self.searched] = weight()
             return whole
 
-        return self.judge is not None and self.judge.falls_behind(of_all, self.trajectory)
+        return self.judge is not None and self.judge.falls_behind(
+            of_all, self.before + self.objectives
+        )
 
 
 # Under weak priors some thousand iterations are needed (decision 0007).
@@ -184,39 +181,6 @@ MAX_ITERATIONS = 10_000
 # The library of NumPy cuts the products of shorter vectors into no parts. To limit its threads
 # takes a millisecond, in which the weights of a few features are learned.
 _LONG = 5000
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class WeightFit:
-    """The outcome of weight learning; `objective`, `gap` and `may_fall` are in nats.
-
-    gap : upper bound on how far the objective is above its minimum; inf if unknown.
-    stopped_by : "gap", "decrease", "rounding", "objective", "behind" or "iterations".
-    n_searches, n_searched, left_out : searches among a part of the features, features in the last
-        one, and the part of the gap due to others; None without screening.
-    """
-
-    weight: NDArray[np.float64]
-    objective: float
-    gap: float
-    stopped_by: str
-    n_iterations: int
-    n_evaluations: int
-    seconds: float
-    may_fall: float
-    n_searches: int | None = None
-    n_searched: int | None = None
-    left_out: float | None = None
-
-    def summary(self) -> dict[str, float | int | str]:
-        """Return everything but the weights, for records; -1 for an infinite bound."""
-        screened = ("left_out", "n_searched", "n_searches")
-        more = ("n_evaluations",) if self.n_searches is None else screened
-        names = ("objective", "gap", "may_fall", "stopped_by", "n_iterations", *more)
-        values = {name: getattr(self, name) for name in names}
-        bounds = ("gap", "left_out", "may_fall")
-        infinite = {name: -1.0 for name in bounds if values.get(name) == np.inf}
-        return {**values, "converged": self.stopped_by in CONVERGED, **infinite}
 
 
 def fit_weights(
@@ -240,12 +204,10 @@ def fit_weights(
     began = time.process_time()
     w = np.zeros(likelihood.n_features) if start is None else start
     if screen:
-        part = cast(Restrictable, likelihood)
+        search = _Search(cast(Restrictable, likelihood), penalty, stopping, judge, weight=w.copy())
         with single_threaded():
-            screened = descend_screened(
-                part, penalty, w, max_iterations, stopping=stopping, judge=judge
-            )
-        return WeightFit(**vars(screened), seconds=time.process_time() - began)
+            fit = search.run(max_iterations)
+        return replace(fit, seconds=time.process_time() - began)
     scale = preconditioner(likelihood, penalty) if scale is None else scale
     descent = Descent(likelihood, penalty, stopping, scale)
     with single_threaded() if len(w) >= _LONG else nullcontext():
