@@ -1,6 +1,5 @@
 """Lines and JSON are read as far as one can mean them."""
 
-import json
 import os
 
 import numpy as np
@@ -13,7 +12,6 @@ from mnlearn.runtime.arrays import write_arrays
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import (
     compress_for,
-    decode_json,
     read_json,
     read_table,
     split_lines,
@@ -62,14 +60,6 @@ def test_json_that_cannot_be_read_is_said_in_a_sentence(tmp_path, text, problem)
     with pytest.raises(InputError) as caught:
         read_json(path)
     assert problem in str(caught.value)
-
-
-def test_json_in_a_text():
-    assert decode_json('{"a": [1]}', "--grid") == {"a": [1]}
-    with pytest.raises(json.JSONDecodeError):
-        decode_json("[", "--grid")
-    with pytest.raises(InputError, match=r"^--grid: its brackets"):
-        decode_json(DEEP, "--grid")
 
 
 def test_rows_as_csv():

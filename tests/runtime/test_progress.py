@@ -2,15 +2,7 @@
 
 import logging
 
-from made_random import random_data
-from mnlearn.learning.ising.resampling import bootstrap
 from mnlearn.runtime.progress import begin_work, say, track
-
-
-def test_the_library_prints_nothing(capfd):
-    bootstrap(random_data(0), 2)
-    say("a line")
-    assert capfd.readouterr() == ("", "")
 
 
 def test_progress_is_logged(caplog):

@@ -78,32 +78,29 @@ def unchanged():
     return taken()
 
 
-def changed(sources, old, new):
-    """Return the digests that an edit changes; the text `old` stands in one file only."""
-    before = unchanged()
+def edit(sources, old, new):
+    """Replace a text that stands in one file only; return the file and its text before."""
     files = [path for path in sources.rglob("*.py") if old in path.read_text()]
     assert len(files) == 1, files
     text = files[0].read_text()
     files[0].write_text(text.replace(old, new))
+    return files[0], text
+
+
+def changed(sources, old, new):
+    """Return the digests that an edit changes."""
+    path, text = edit(sources, old, new)
     after = taken()
-    files[0].write_text(text)
-    return {key for key in before if before[key] != after[key]}
+    path.write_text(text)
+    return {key for key, digest in unchanged().items() if digest != after[key]}
 
 
-def test_comments_docstrings_and_layout_change_nothing(sources):
-    assert changed(sources, '"""DTSL: features read', '"""(Reworded.) DTSL: features read') == set()
-    assert changed(sources, "LOG_ZERO = -1e30", "# A reason.\n\nLOG_ZERO  =  -1e30") == set()
-
-
-def test_how_a_job_is_handed_over_changes_nothing(sources):
-    assert (
-        changed(sources, "return json.dumps(content)", "return json.dumps(content, indent=1)")
-        == set()
-    )
-
-
-# What people read: sentences of errors, progress, help, titles, citations, descriptions, suffixes.
-WORDS = [
+# Comments, docstrings and layout; how a job is handed over; and what people read: sentences of
+# errors, progress, help, titles, citations, descriptions, suffixes.
+SAME = [
+    ('"""DTSL: features read', '"""(Reworded.) DTSL: features read'),
+    ("LOG_ZERO = -1e30", "# A reason.\n\nLOG_ZERO  =  -1e30"),
+    ("return json.dumps(content)", "return json.dumps(content, indent=1)"),
     ("expected a subclass of learning.learner.Learner.", "expected another class."),
     ("values was worse than before; no", "values was worse than the last; no"),
     ('"features of a tree"', '"which features are made of a tree"'),
@@ -113,17 +110,33 @@ WORDS = [
 ]
 
 
-def test_words_change_nothing(sources):
-    for old, new in WORDS:
-        path = next((p for p in sources.rglob("*.py") if old in p.read_text()), None)
-        assert path is not None, old
-        assert changed(sources, old, new) == set(), old
+def reorder(path):
+    """Put the functions of a module in reverse order, its constants left in front."""
+    tree = ast.parse(path.read_text())
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    assert len(functions) >= 3
+    others = [node for node in tree.body if node not in functions]
+    path.write_text(ast.unparse(ast.Module([*others, *reversed(functions)], [])))
+
+
+def test_words_layout_and_places_of_code_change_nothing(sources):
+    """All at once: reading the code of all products takes a second or more."""
+    package, before = sources / "mnlearn", unchanged()
+    for old, new in SAME:
+        edit(sources, old, new)
     # A method that describes an object.
-    dataset = sources / "mnlearn" / "data" / "dataset.py"
-    text = dataset.read_text()
-    assert "def __repr__(self) -> str:" in text
-    before = unchanged()
-    dataset.write_text(text.replace("def __repr__(self) -> str:", "def __repr__(self) -> 'str':"))
+    dataset, described = package / "data/dataset.py", "def __repr__(self) -> str:"
+    assert described in dataset.read_text()
+    dataset.write_text(dataset.read_text().replace(described, "def __repr__(self) -> 'str':"))
+    # New definitions, another order of those that are there, and a module that is moved.
+    for name in ("models/features.py", "learning/tuning.py"):
+        path = package / name
+        path.write_text(path.read_text() + "\n\ndef added(x):\n    return x + EXTRA\n")
+    reorder(package / "models/features.py")
+    (package / "learning/weights/descent.py").rename(package / "models/punishment.py")
+    old, new = "mnlearn.learning.weights.descent", "mnlearn.models.punishment"
+    for path in sources.rglob("*.py"):
+        path.write_text(path.read_text().replace(old, new))
     assert taken() == before
 
 
@@ -172,66 +185,33 @@ LIMIT = 10
 """
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "changes"),
-    [
-        ("expected some, got", "expected at least one, got", False),
-        ("{len(rows)}.", "{describe(rows)}.", False),
-        ("many rows", "too many rows", False),
-        ('say(f"rows', 'say(f"the rows', False),
-        ("rows: too few.", "rows: expected more.", False),
-        ('track(rows, "rows")', 'track(rows, "all rows")', False),
-        ('track(rows, "rows")', 'track(rows[1:], "rows")', True),
-        ('return "thing"', 'return "a thing"', False),
-        ('title = "A thing"', 'title = "Thing"', False),
-        ('"its size"', '"the size of it"', False),
-        ("low=1", "low=2", True),
-        ("2 * row", "3 * row", True),
-        ("LIMIT = 10", "LIMIT = 11", True),
-        ("raise InputError", "raise ValueError", True),
-    ],
-)
-def test_words_of_each_kind_are_left_out_and_nothing_else(sources, old, new, changes):
+WORDS = [
+    ("expected some, got", "expected at least one, got", False),
+    ("{len(rows)}.", "{describe(rows)}.", False),
+    ("many rows", "too many rows", False),
+    ('say(f"rows', 'say(f"the rows', False),
+    ("rows: too few.", "rows: expected more.", False),
+    ('track(rows, "rows")', 'track(rows, "all rows")', False),
+    ('track(rows, "rows")', 'track(rows[1:], "rows")', True),
+    ('return "thing"', 'return "a thing"', False),
+    ('title = "A thing"', 'title = "Thing"', False),
+    ('"its size"', '"the size of it"', False),
+    ("low=1", "low=2", True),
+    ("2 * row", "3 * row", True),
+    ("LIMIT = 10", "LIMIT = 11", True),
+    ("raise InputError", "raise ValueError", True),
+]
+
+
+def test_words_of_each_kind_are_left_out_and_nothing_else(sources):
     path = sources / "mnlearn" / "wordy.py"
     path.write_text(WORDY)
     roots = {"wordy": ("mnlearn.wordy.Thing",)}
     before = taken(roots)
-    assert old in WORDY
-    path.write_text(WORDY.replace(old, new))
-    assert (taken(roots) != before) == changes
-
-
-def test_a_new_definition_in_a_shared_file_changes_nothing(sources):
-    before = unchanged()
-    for name in ("models/features.py", "learning/tuning.py"):
-        path = sources / "mnlearn" / name
-        path.write_text(path.read_text() + "\n\ndef added(x):\n    return x + EXTRA\n")
-    assert taken() == before
-
-
-def test_the_order_of_definitions_changes_nothing(sources):
-    """The functions of a module are put in reverse order, its constants left in front."""
-    before = unchanged()
-    path = sources / "mnlearn/models/features.py"
-    tree = ast.parse(path.read_text())
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    assert len(functions) >= 3
-    others = [node for node in tree.body if node not in functions]
-    path.write_text(ast.unparse(ast.Module([*others, *reversed(functions)], [])))
-    assert taken() == before
-
-
-def test_a_moved_and_renamed_module_changes_nothing(sources):
-    before = unchanged()
-    (sources / "mnlearn/learning/weights/descent.py").rename(
-        sources / "mnlearn/models/punishment.py"
-    )
-    for path in sources.rglob("*.py"):
-        text = path.read_text()
-        path.write_text(
-            text.replace("mnlearn.learning.weights.descent", "mnlearn.models.punishment")
-        )
-    assert taken() == before
+    for old, new, changes in WORDS:
+        assert old in WORDY
+        path.write_text(WORDY.replace(old, new))
+        assert (taken(roots) != before) == changes, new
 
 
 def test_an_import_of_another_function_of_the_same_name_changes_it(sources):
