@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 
 import pytest
 
@@ -142,20 +141,6 @@ def test_a_second_run_and_one_of_a_clone_compute_nothing(finished, tmp_path):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("keep_current", [True, False])
-def test_an_older_record_with_its_old_name(finished, tmp_path, keep_current):
-    """As a checkout of another commit leaves it, alone or beside the current one."""
-    tree = copy(finished, tmp_path / "copy")
-    current, older = make_older(tree, "cells", "dtsl", keep_current)
-    touch_all(tree)
-    assert tree.study() == ({} if keep_current else {"cells": 1, **PRODUCTS})
-    assert older.exists() == keep_current
-    assert current.exists()
-    assert tree.scores() == finished.scores()
-    assert tree.study() == {}
-
-
-@pytest.mark.nightly
 def test_products_that_git_restores_or_somebody_edits_are_made_again(finished, tmp_path):
     tree = copy(finished, tmp_path / "copy")
     for name in (TABLE, "tiny/figures/beside.png", "tiny/claims.csv", "tiny/README.md"):
@@ -216,16 +201,13 @@ def wait_until(process, reached):
 
 def left_to_do(tree):
     """Return the jobs whose record is not there."""
-    there = Counter()
-    for rule in WHOLE:
-        if rule == "data":
-            there[rule] = len(list(tree.results.glob("data/triples/test@*")))
-        elif rule == "partitions":
-            there[rule] = len(tree.files("partitions", "triples"))
-        elif rule == "models":
-            there[rule] = len(list(tree.results.glob("tiny/models/triples/*/tuning.json")))
-        else:
-            there[rule] = len(tree.files(rule))
+    places = {
+        "data": "data/triples/test@*",
+        "partitions": "tiny/partitions/triples@*",
+        "models": "tiny/models/triples/*/tuning.json",
+    }
+    there = {rule: places.get(rule, f"tiny/{rule}/triples/*@*") for rule in WHOLE}
+    there = {rule: len(list(tree.results.glob(place))) for rule, place in there.items()}
     return {rule: n - there[rule] for rule, n in WHOLE.items() if n > there[rule]}
 
 
