@@ -6,7 +6,6 @@ from mnlearn.api.learner_estimators import LearnerEstimator
 
 class ACBN(LearnerEstimator):
     """Bayesian network with tree CPDs, and the circuit that computes it."""
-
     def __init__(
         self,
         *,
@@ -23,7 +22,6 @@ class ACBN(LearnerEstimator):
 
 class ACMN(LearnerEstimator):
     """Markov network with conjunctive features, and the circuit that computes it."""
-
     def __init__(
         self,
         *,
@@ -41,7 +39,6 @@ class ACMN(LearnerEstimator):
 
 class Atomic(LearnerEstimator):
     """The product of smoothed marginals as a network of atomic features."""
-
     def __init__(
         self,
         *,
@@ -53,7 +50,6 @@ class Atomic(LearnerEstimator):
 
 class BLM(LearnerEstimator):
     """Markov network of features found bottom-up (Davis & Domingos 2010)."""
-
     def __init__(
         self,
         *,
@@ -74,7 +70,6 @@ class BLM(LearnerEstimator):
 
 class ChowLiu(LearnerEstimator):
     """The tree of most mutual information, as a circuit."""
-
     def __init__(
         self,
         *,
@@ -86,7 +81,6 @@ class ChowLiu(LearnerEstimator):
 
 class DN2MN(LearnerEstimator):
     """Markov network converted from a dependency network (Lowd 2012)."""
-
     def __init__(
         self,
         *,
@@ -105,7 +99,6 @@ class DN2MN(LearnerEstimator):
 
 class DNBag(LearnerEstimator):
     """Dependency network whose CPDs are geometric means of trees of bootstrap samples."""
-
     def __init__(
         self,
         *,
@@ -121,7 +114,6 @@ class DNBag(LearnerEstimator):
 
 class DNLR(LearnerEstimator):
     """Dependency network whose CPDs are logistic regressions."""
-
     def __init__(
         self,
         *,
@@ -135,7 +127,6 @@ class DNLR(LearnerEstimator):
 
 class DNMixed(LearnerEstimator):
     """Dependency network whose CPDs are geometric means of trees and a given network."""
-
     def __init__(
         self,
         *,
@@ -151,7 +142,6 @@ class DNMixed(LearnerEstimator):
 
 class DNTree(LearnerEstimator):
     """Dependency network whose CPDs are probability trees."""
-
     def __init__(
         self,
         *,
@@ -165,7 +155,6 @@ class DNTree(LearnerEstimator):
 
 class DTSL(LearnerEstimator):
     """Markov network of the features of probability trees (Lowd & Davis 2010)."""
-
     def __init__(
         self,
         *,
@@ -183,7 +172,6 @@ class DTSL(LearnerEstimator):
 
 class DellaPietra(LearnerEstimator):
     """Markov network of induced features (Della Pietra, Della Pietra & Lafferty 1997)."""
-
     def __init__(
         self,
         *,
@@ -209,7 +197,6 @@ class DellaPietra(LearnerEstimator):
 
 class GSSL(LearnerEstimator):
     """Markov network of features generated at random (Van Haaren & Davis 2012)."""
-
     def __init__(
         self,
         *,
@@ -227,7 +214,6 @@ class GSSL(LearnerEstimator):
 
 class HCLT(LearnerEstimator):
     """Chow-Liu tree of hidden variables with several values, each with one observed variable."""
-
     def __init__(
         self,
         *,
@@ -247,7 +233,6 @@ class HCLT(LearnerEstimator):
 
 class JunctionTree(LearnerEstimator):
     """Junction tree of bounded treewidth."""
-
     def __init__(
         self,
         *,
@@ -263,7 +248,6 @@ class JunctionTree(LearnerEstimator):
 
 class L1(LearnerEstimator):
     """Pairwise Markov network of neighbourhoods (Ravikumar, Wainwright & Lafferty 2010)."""
-
     def __init__(
         self,
         *,
@@ -281,7 +265,6 @@ class L1(LearnerEstimator):
 
 class LEM(LearnerEstimator):
     """Feature tree: features divide the examples, and the variables fall apart."""
-
     def __init__(
         self,
         *,
@@ -305,7 +288,6 @@ class LEM(LearnerEstimator):
 
 class LTM(LearnerEstimator):
     """A tree of observed and hidden variables with as many states each."""
-
     def __init__(
         self,
         *,
@@ -321,7 +303,6 @@ class LTM(LearnerEstimator):
 
 class LW(LearnerEstimator):
     """Markov network of the features of a dependency network, its weights learned."""
-
     def __init__(
         self,
         *,
@@ -339,7 +320,6 @@ class LW(LearnerEstimator):
 
 class Mixture(LearnerEstimator):
     """Mixture of Chow-Liu trees, or of circuits that start from its components."""
-
     def __init__(
         self,
         *,
@@ -360,7 +340,6 @@ class Mixture(LearnerEstimator):
 
 class TreeBag(LearnerEstimator):
     """The mean of the distributions of trees that are learned from bootstrap samples."""
-
     def __init__(
         self,
         *,
