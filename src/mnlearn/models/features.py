@@ -235,8 +235,8 @@ def _distinct_rows(matrix: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
     return matrix[first], inverse
 
 
-def check_features(features: FeatureSet, n_columns: int) -> None:
-    """Refuse features that kernels cannot read."""
+def check_features(features: FeatureSet, n_columns: int, least: int = 1) -> None:
+    """Refuse features that kernels cannot read, or of fewer literals than `least`."""
     beside = (features.var < 0) | (features.var >= n_columns)
     for wrong, expected in (
         (beside, f"columns from 0 to {n_columns - 1}"),
@@ -245,12 +245,11 @@ def check_features(features: FeatureSet, n_columns: int) -> None:
         if wrong.any():
             f = int(features.owner[np.argmax(wrong)])
             raise InputError(f"features, number {f}: expected {expected}.")
-    if len(features) and features.length.min() == 0:
+    if len(features) and features.length.min() < least:
         f = int(np.argmin(features.length))
         raise InputError(f"features, number {f}: expected at least one literal.")
-    falls = features.var[1:] <= features.var[:-1]
-    falls[features.start[1:-1] - 1] = False
-    disorder = np.flatnonzero(falls)
+    same_feature = features.owner[1:] == features.owner[:-1]
+    disorder = np.flatnonzero(same_feature & (features.var[1:] <= features.var[:-1]))
     if len(disorder):
         place = features.owner * n_columns + features.var
         distinct, n_times = np.unique(place, return_counts=True)

@@ -40,8 +40,8 @@ def _convert(array: NDArray, dtype: DTypeLike) -> NDArray | None:
 
 
 def check_spans(owner: object, start: NDArray, total: int) -> None:
-    """Raise InputError unless `start`, a field of `owner`, begins with 0 and ends with `total`."""
-    if not len(start) or start[0] != 0 or start[-1] != total:
+    """Raise InputError unless `start`, a field of `owner`, rises from 0 to `total`."""
+    if not len(start) or start[0] != 0 or start[-1] != total or (start[1:] < start[:-1]).any():
         raise InputError(f"{type(owner).__name__}, start: expected positions from 0 to {total}.")
 
 
