@@ -50,6 +50,7 @@ SCORES = {
         ("dn2mn", "dn2mn_lr", "cmll", "table4_lr"),
     ],
     "dn_bag": [("dn2mn", "dn_bag", "pll", "beyond")],
+    "dn_boost": [("dn2mn", "dn_boost", "pll", "beyond")],
     "dn_lr": [("dn2mn", "dn_lr", "pll", "networks")],
     "dn_mixed": [("dn2mn", "dn_mixed", "pll", "beyond")],
     "dn_tree": [("dn2mn", "dn_tree", "pll", "networks")],

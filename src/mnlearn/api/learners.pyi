@@ -112,6 +112,21 @@ class DNBag(LearnerEstimator):
         n_jobs: int | None = None,
     ) -> None: ...
 
+class DNBoost(LearnerEstimator):
+    """Dependency network whose CPDs are sums of trees, each fitted to what the others leave."""
+    def __init__(
+        self,
+        *,
+        n_rounds: int = 100,
+        max_depth: int = 4,
+        rate: float = 0.1,
+        leaf_penalty: float = 1.0,
+        min_curvature: float = 1.0,
+        missing: str | None = None,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+
 class DNLR(LearnerEstimator):
     """Dependency network whose CPDs are logistic regressions."""
     def __init__(

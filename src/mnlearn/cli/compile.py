@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # Values with which learners that try much are quick on a few examples.
 _QUICK = {
     "dn_bag": {"n_bags": 2},
+    "dn_boost": {"n_rounds": 2},
     "gssl": {"n_generated": 200},
     "hclt": {"n_states": 2, "max_iterations": 2},
     "ltm": {"trial_iterations": 2},

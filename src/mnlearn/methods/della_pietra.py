@@ -137,6 +137,6 @@ class DellaPietra(WeightedFeatures):
 
     title = "Della Pietra"
     citation = "Della Pietra, Della Pietra & Lafferty 1997"
-    stages = (WeightedFeatures.stage("objective", "min_gain"),)
+    stages = (WeightedFeatures.stage("objective", "min_gain", "max_features"),)
     formats = suffixes.NETWORK
     variant = ("objective",)

@@ -23,7 +23,10 @@ class LEM(LemSettings, Learner):
     citation = "Gogate, Webb & Domingos 2010, Algorithms 1 and 2, Section 4"
     stages = (
         Stage(
-            ("delta", "side_score", "bias_correction", "min_rows", "pseudocount"),
+            (
+                *("delta", "subset_size", "max_feature_length", "side_score", "bias_correction"),
+                *("min_rows", "pseudocount"),
+            ),
             learn,
             split="all",
         ),

@@ -31,6 +31,7 @@ GRIDS = {
     "della_pietra": {"min_gain": [3.0, 6.0, 12.0], **PENALTIES},
     "dn2mn": {"kappa": [0.01, 0.5, 1.0], "orders": ["rotations", "both-rotations"]},
     "dn_bag": {"kappa": [0.1, 1.0], "n_bags": [3]},
+    "dn_boost": {"max_depth": [1, 2], "n_rounds": [2, 5]},
     "dn_lr": {"lambda": [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0]},
     "dn_mixed": {"kappa": [0.1, 1.0], "share": [0.3, 0.6]},
     "dn_tree": {"kappa": [0.01, 0.5, 1.0]},
