@@ -93,7 +93,6 @@ def test_no_figure_takes_an_option_that_its_kind_does_not_read(kind, tmp_path):
             {"columns": 3 * [{**FIRST, "head": "A"}], "level": 5},
             ", level: expected a number be",
         ),
-        ("edge_limits", {"method": "a", "limits": ["x"]}, ", limits: expected a list of whole num"),
         (
             "datasets",
             {"published": [{"study": "gssl"}]},

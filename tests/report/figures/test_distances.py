@@ -7,7 +7,7 @@ import pytest
 
 from made_figures import DATASETS, NO_PUBLISHED, SCORE, material, scores
 from mnlearn_studies.report.figures import draw
-from mnlearn_studies.report.figures.of_studies import draw_distances
+from mnlearn_studies.report.figures.reproduction import draw_distances
 
 
 def marks(ours, published):

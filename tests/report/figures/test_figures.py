@@ -1,10 +1,9 @@
-"""What holds for all figures, and for ranks and conversions."""
+"""What holds for all figures, and for conversions."""
 
 import dataclasses
 import shutil
 
 import matplotlib as mpl
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -15,7 +14,6 @@ from mnlearn_studies.report import figures
 from mnlearn_studies.report.figures import draw, write_figures
 from mnlearn_studies.report.figures.canvas import NOTHING
 from mnlearn_studies.report.figures.differences import PANELS, VARIANTS
-from mnlearn_studies.report.figures.of_studies import find_runs
 
 
 def test_every_kind_is_tried_here():
@@ -64,21 +62,8 @@ def test_unknown_kinds_and_missing_options_are_named(structures):
 
 def test_drawing_leaves_the_settings_of_matplotlib_alone(structures):
     before = dict(mpl.rcParams)
-    render(draw(material(structures), BY_KIND["dtsl.conversions"]))
+    render(draw(material(structures), BY_KIND["scatter"]))
     assert dict(mpl.rcParams) == before
-
-
-@pytest.mark.parametrize(
-    ("ranks", "critical", "runs"),
-    [
-        ([1.0, 2.0, 3.0, 4.0], 0.5, []),
-        ([1.0, 2.0, 3.0, 4.0], 1.5, [(0, 1), (1, 2), (2, 3)]),
-        ([1.2, 1.4, 3.4, 4.0], 1.0, [(0, 1), (2, 3)]),
-        ([2.0, 2.1, 2.2, 3.7], 1.0, [(0, 2)]),
-    ],
-)
-def test_runs_of_ranks_that_are_not_told_apart(ranks, critical, runs):
-    assert find_runs(np.array(ranks), critical) == runs
 
 
 def conversions(losses, n_vars, base=-40.0):

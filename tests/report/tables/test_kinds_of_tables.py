@@ -1,8 +1,8 @@
-"""Tables of variants, effects, values, datasets and edge limits."""
+"""Tables of variants, effects, values and datasets."""
 
 import pytest
 
-from made_tables import COMPARE_SCORES, LABELS, bold, made_by, make, parsed, scores_of, texts
+from made_tables import LABELS, bold, made_by, make, parsed, scores_of, texts
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.report.tables.of_gssl import (
     Value,
@@ -161,41 +161,3 @@ def test_datasets_stand_beside_the_printed_numbers(published):
     table = make("datasets", scores_of([]), altered, published=where)
     assert table.notes == ("DN2MN Table 3: 0 of 12 published numbers are equal to ours.",)
     assert len(make("datasets", scores_of([]), published).columns) == 6
-
-
-LIMITS = {"method": "acmn", "limits": [10, 100, 1000], "decimals": 2}
-LIMIT_SCORES = [
-    *(("nltcs", "acmn", k, "ll", v) for k, v in (("10", -6.5), ("100", -6.1), ("1000", -6.0))),
-    *(("msnbc", "acmn", k, "ll", v) for k, v in (("10", -5.0), ("100", -3.5), ("1000", -4.0))),
-    ("msweb", "acmn", "100", "ll", -9.0),
-    ("nltcs", "acmn", "", "chosen_max_edges", 1000.0),
-    ("msnbc", "acmn", "", "chosen_max_edges", 100.0),
-    ("nltcs", "acmn", "1000", "validation", -7.0),
-]
-
-
-def test_edge_limits_show_what_smaller_limits_lose(published):
-    table = make("edge_limits", scores_of(LIMIT_SCORES), published, **LIMITS)
-    assert texts(table) == [
-        ["NLTCS", "-6.00", "0.10", "0.50", "1,000"],
-        ["MSNBC", "-4.00", "-0.50", "1.00", "100"],
-        ["MSWeb", "", "", "", ""],
-        ["mean of 2", "-5.00", "-0.20", "0.75", ""],
-        # Per cent: -12.5 and 1.67; 25 and 8.33.
-        ["mean, % of the score", "", "-5.42", "16.67", ""],
-    ]
-    assert table.header[-1] == ("dataset", "1,000", "100", "10", "chosen")
-    first = parsed(table)[0]
-    assert (first["1000"], first["chosen"]) == ("-6.0", "1000")
-    assert float(first["loss_10"]) == 0.5
-    stale = make("edge_limits", scores_of(LIMIT_SCORES), published, {("nltcs", "acmn")}, **LIMITS)
-    assert stale.body[0].cells[1].stale
-
-
-def test_edge_limits_of_another_quantity_or_of_none(published):
-    validation = {**LIMITS, "quantity": "validation"}
-    table = make("edge_limits", scores_of(LIMIT_SCORES), published, **validation)
-    assert texts(table) == [["NLTCS", "-7.00", "", "", "1,000"]]
-    assert make("edge_limits", scores_of(COMPARE_SCORES), published, **LIMITS).body == ()
-    with pytest.raises(InputError, match="expected the key 'limits'"):
-        make("edge_limits", scores_of([]), published, method="acmn")

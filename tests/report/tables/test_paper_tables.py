@@ -8,9 +8,7 @@ from mnlearn_studies.datasets.registry import load_registry
 from mnlearn_studies.report import tables
 from mnlearn_studies.report.material import Material
 from mnlearn_studies.report.tables.of_gssl import (
-    Value,
     tabulate_choices,
-    tabulate_weight_seconds,
 )
 from mnlearn_studies.study.definition import Study
 
@@ -126,30 +124,6 @@ def test_published_notes_name_the_datasets_together(published):
     table = make("stacked", scores_of(rows), published, columns=columns, published=where)
     assert len(table.notes) == 1
     assert table.notes[0].startswith("MSNBC, MSWeb, threshold 1: a feature is dropped")
-
-
-AVERAGES = tuple(
-    Value("threshold", f"threshold_{t}", str(t), (f"full-{t}", f"ones-{t}")) for t in (1, 2, 5)
-)
-
-
-def test_averages_are_over_variants_and_complete_datasets(published):
-    seconds = {"full-1": 8.0, "ones-1": 4.0, "full-2": 3.0, "ones-2": 3.0, "full-5": 1.0}
-    rows = [("nltcs", "gssl", v, "mean_seconds_weights", x) for v, x in seconds.items()]
-    # The second dataset counts only once it has every variant.
-    more = [("msnbc", "gssl", v, "mean_seconds_weights", 100.0) for v in seconds]
-    rows.append(("nltcs", "gssl", "ones-5", "mean_seconds_weights", 2.0))
-    table = made_by(tabulate_weight_seconds, scores_of(rows + more), published, values=AVERAGES)
-    assert texts(table) == [
-        ["threshold", "1", "6.00", "1.00", "414.83", "1.00", "2"],
-        ["threshold", "2", "3.00", "0.50", "235.22", "0.57", "2"],
-        ["threshold", "5", "1.50", "0.25", "123.52", "0.30", "2"],
-    ]
-    assert table.notes == ("Means over 1 datasets.",)
-    rows += [*more, ("msnbc", "gssl", "ones-5", "mean_seconds_weights", 100.0)]
-    table = made_by(tabulate_weight_seconds, scores_of(rows), published, values=AVERAGES)
-    assert texts(table)[0][2] == "53.00"
-    assert made_by(tabulate_weight_seconds, scores_of(more), published, values=AVERAGES).body == ()
 
 
 def test_the_published_averages_leave_out_the_same_runs(published):

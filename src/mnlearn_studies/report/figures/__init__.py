@@ -11,17 +11,12 @@ from typing import TYPE_CHECKING
 
 from mnlearn.drawing.style import render, style
 from mnlearn.runtime.files import write_bytes
-from mnlearn_studies.report.figures.against_time import Growth, Pareto, draw_accuracy_time
+from mnlearn_studies.report.figures.against_time import Growth, Pareto
 from mnlearn_studies.report.figures.canvas import FigureEntry
 from mnlearn_studies.report.figures.differences import Differences, draw_conversion_loss
 from mnlearn_studies.report.figures.of_lem import draw_learning_curves
-from mnlearn_studies.report.figures.of_studies import (
-    draw_conversions,
-    draw_critical_difference,
-    draw_distances,
-)
 from mnlearn_studies.report.figures.query_curves import QueryCurves
-from mnlearn_studies.report.figures.reproduction import Reproduction
+from mnlearn_studies.report.figures.reproduction import Reproduction, draw_distances
 from mnlearn_studies.report.figures.scatter import Scatter
 from mnlearn_studies.report.figures.structure import StructureFigure
 from mnlearn_studies.report.material import Material, Options, chosen_products
@@ -32,10 +27,7 @@ if TYPE_CHECKING:
 # Figures that one study has; they take no options.
 OF_STUDIES: dict[str, Callable[[Material], Figure]] = {
     "dn2mn.conversion_loss": draw_conversion_loss,
-    "dtsl.accuracy_time": draw_accuracy_time,
-    "dtsl.conversions": draw_conversions,
     "frontier.distances": draw_distances,
-    "gssl.critical_difference": draw_critical_difference,
     "lem.learning_curves": draw_learning_curves,
 }
 # Imported by name, so that digests of this code cover all kinds (see `runtime.code_digest`).

@@ -1,8 +1,7 @@
-"""Quantities against seconds or against each other: growth, the Pareto front, single points."""
+"""Quantities against seconds or against each other: growth, the Pareto front."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import linear_regression
 from typing import TYPE_CHECKING
@@ -22,7 +21,7 @@ from mnlearn_studies.report.figures.canvas import (
 )
 from mnlearn_studies.report.material import Material
 from mnlearn_studies.report.statistics import geometric_mean
-from mnlearn_studies.study.published import NamedSource, Place, Source, paired
+from mnlearn_studies.study.published import NamedSource, paired
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -178,95 +177,3 @@ def _beaten(
     """Tell whether one of our series is at least as good as `i` in both, and better in one."""
     as_good = ours & (x <= x[i]) & (y >= y[i])
     return bool((as_good & ((x < x[i]) | (y > y[i]))).any())
-
-
-# What the figure of study `dtsl` shows: heading, score and seconds of each method; published ones
-# are in Tables 2 and 3 of the GSSL paper.
-BASELINE = Source("atomic", "cmll")
-SERIES = (
-    *(
-        (head, Source(method, "cmll"), Source(method, "seconds_learn"))
-        for head, method in (("DTSL", "dtsl"), ("trees", "dn_tree"))
-    ),
-    *(
-        (
-            f"{head}, published",
-            Place("gssl", "2").source(method, "cmll"),
-            Place("gssl", "3").source(method, "seconds_learn"),
-        )
-        for head, method in (("DTSL", "dtsl"), ("L1", "l1"), ("BLM", "blm"))
-    ),
-)
-
-
-def draw_accuracy_time(material: Material) -> Figure:
-    """Draw CMLL above that of a baseline, in per cent, against seconds, by method and dataset.
-
-    Marks of published series are hollow.
-    """
-    baseline = material.numbers(BASELINE)
-    drawn: list[tuple[NDArray[np.float64], str, str, bool, str]] = []
-    colours: dict[str, tuple[str, str]] = {}
-    for head, score_of, seconds_of in SERIES:
-        score, seconds = material.numbers(score_of), material.numbers(seconds_of)
-        points = [
-            (seconds[d].value, 100 * (score[d].value - baseline[d].value) / abs(baseline[d].value))
-            for d in material.in_all((score, seconds, baseline))
-            if seconds[d].value > 0
-        ]
-        if points:
-            colour, marker = colours.setdefault(score_of.method, look_of(len(colours)))
-            drawn.append((np.array(points), colour, marker, score_of.is_published, head))
-    if not drawn:
-        return empty()
-    figure, ax = new_figure("page", 3.2)
-    set_seconds(ax)
-    off_scale: list[tuple[float, float, str]] = []
-    low, high = _robust_range(np.concatenate([xy[:, 1] for xy, *_ in drawn]))
-    for xy, colour, marker, hollow, label in drawn:
-        inside = (xy[:, 1] >= low) & (xy[:, 1] <= high)
-        face = "none" if hollow else colour
-        x, y = xy[inside].T
-        ax.scatter(x, y, s=16, lw=0.8, marker=marker, fc=face, ec=colour, label=label, zorder=3)
-        off_scale += [(a, b, colour) for a, b in xy[~inside].tolist()]
-    _draw_off_scale(ax, off_scale, low, high)
-    ax.set_ylim(low, high)
-    ax.grid(True)
-    ax.margins(x=0.04)
-    ax.axhline(0, color=GREY, lw=0.7, zorder=1)
-    ax.set_xlabel("learning time, seconds")
-    ax.set_ylabel(f"CMLL above {BASELINE.method}, %")
-    legend_above(figure, ncols=len(drawn), columnspacing=1.4)
-    return figure
-
-
-def _robust_range(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Return limits that include 0 and all values, except values that are far from most others."""
-    first, last = np.quantile(values, [0.05, 0.95])
-    room = 0.6 * (last - first) or 1.0
-    low = min(float(values[values >= first - room].min()), 0.0)
-    high = max(float(values[values <= last + room].max()), 0.0)
-    margin = 0.08 * (high - low) or 1.0
-    return low - margin, high + margin
-
-
-def _draw_off_scale(
-    ax: Axes, points: Sequence[tuple[float, float, str]], low: float, high: float
-) -> None:
-    """Draw points (x, y, colour) outside the vertical limits: a triangle at the edge and the value.
-
-    The values of neighbouring points are stacked.
-    """
-    inset = 0.015 * (high - low)
-    for up in (False, True):
-        level, previous = 0, 0.0
-        for x, y, colour in sorted(p for p in points if (p[1] > high) == up):
-            level = level + 1 if previous and np.log10(x / previous) < 0.2 else 0
-            previous = x
-            edge, sign = (high - inset, -1) if up else (low + inset, 1)
-            ax.scatter(x, edge, s=20, marker="^" if up else "v", color=colour, zorder=5)
-            ax.annotate(
-                f"{y:.0f}".replace("-", "−"), (x, edge), (0, sign * (8 + 7.5 * level)),
-                textcoords="offset points", ha="center", va="center", fontsize=6, color=colour,
-                bbox={"fc": "white", "ec": "none", "pad": 0.4}, zorder=4,
-            )  # fmt: skip

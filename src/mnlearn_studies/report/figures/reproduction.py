@@ -1,4 +1,4 @@
-"""Figures of kind `reproduction`: ours minus published per dataset, with the sampling error."""
+"""Ours against published by dataset: differences with the sampling error, distances to the best."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from mnlearn_studies.report.figures.canvas import (
     dataset_rows,
     empty,
     legend_above,
+    look_of,
 )
 from mnlearn_studies.report.material import Material
-from mnlearn_studies.study.published import NamedSource, paired
+from mnlearn_studies.study.published import NamedSource, Place, paired
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -102,3 +103,54 @@ def _robust_limit(reach: NDArray[np.float64]) -> float:
         if far[last - skipped] > 3 * far[last - skipped - 1]:
             return float(far[last - skipped - 1]) * 1.05 or 1.0
     return float(far[last]) * 1.05 or 1.0
+
+
+# Our methods in study `frontier` with their headings, and the published methods of which the best
+# counts.
+FRONTIER = {
+    "mixture": "mixture of trees",
+    "hclt": "HCLT",
+    "acmn_mixture": "mixture of ACMN",
+    "acmn": "ACMN",
+    "acbn": "ACBN",
+    "ltm": "LTM",
+    "lem": "LEM",
+}
+LATER = (
+    *("hclt", "learnspn", "prometheus", "learnrp_100", "learnrp_f"),
+    *("strudel_ensemble", "learnpsdd_ensemble", "xpc_ensemble"),
+)
+# What is farther below, in per cent, is an arrow at the edge.
+SHOWN = 8.0
+
+
+def draw_distances(material: Material) -> Figure:
+    """Draw a mark per model and dataset: its score above the best published one, in per cent."""
+    ours = {head: material.ours(method, "ll") for method, head in FRONTIER.items()}
+    theirs = [material.numbers(Place("later", "ll").source(method, "ll")) for method in LATER]
+    best = {d: max(one[d].value for one in theirs if d in one) for d in material.in_any(theirs)}
+    datasets = [d for d in material.in_any(ours.values()) if d in best]
+    if not datasets:
+        return empty(width="page")
+    figure, ax = dataset_rows(material, datasets, "page", 0.9)
+    for number, (head, numbers) in enumerate(ours.items()):
+        rows = np.array([i for i, d in enumerate(datasets) if d in numbers], np.int64)
+        if not len(rows):
+            continue
+        of_row = [(numbers[datasets[i]].value, best[datasets[i]]) for i in rows]
+        percent = np.array([100 * (value - other) / abs(other) for value, other in of_row])
+        near = percent >= -SHOWN
+        colour, marker = look_of(number)
+        ax.scatter(
+            percent[near], rows[near], s=22, marker=marker, color=colour, lw=0, label=head,
+            zorder=3,
+        )  # fmt: skip
+        ax.scatter(
+            np.full((~near).sum(), -SHOWN), rows[~near], s=14, marker="<", fc="none", ec=colour,
+            lw=0.7, zorder=3,
+        )  # fmt: skip
+    ax.axvline(0, color=GREY, lw=0.8, zorder=2)
+    ax.set_xlim(left=-1.04 * SHOWN)
+    ax.set_xlabel("test LL above the best published, %")
+    legend_above(figure, ncols=4, columnspacing=1.4)
+    return figure

@@ -27,11 +27,10 @@ from mnlearn_studies.report.tables.of_gssl import (
     tabulate_choices,
     tabulate_cmll_by_value,
     tabulate_effects,
-    tabulate_weight_seconds,
 )
 from mnlearn_studies.report.tables.of_lem import tabulate_times, tabulate_units
 from mnlearn_studies.report.tables.table import Table, TableEntry, Trace, mark_stale
-from mnlearn_studies.report.tables.variants import EdgeLimits, Variants, VariantsByDataset
+from mnlearn_studies.report.tables.variants import Variants, VariantsByDataset
 from mnlearn_studies.study.frames import read_frame
 from mnlearn_studies.study.published import Source, is_time
 from mnlearn_studies.study.reading import walk
@@ -42,7 +41,6 @@ OF_STUDIES: dict[str, Callable[[Material], Table]] = {
     "gssl.choices": tabulate_choices,
     "gssl.effects": tabulate_effects,
     "gssl.cmll_by_value": tabulate_cmll_by_value,
-    "gssl.weight_seconds": tabulate_weight_seconds,
     "lem.times": tabulate_times,
     "lem.units": tabulate_units,
 }
@@ -56,7 +54,6 @@ KINDS: dict[str, type[TableEntry]] = {
     "ranks": Ranks,
     "paired": Paired,
     "spread": Spread,
-    "edge_limits": EdgeLimits,
     **dict.fromkeys(OF_STUDIES, TableEntry),
 }
 # Records besides cells that tables of a kind show without naming their quantities.

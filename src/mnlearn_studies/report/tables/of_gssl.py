@@ -18,7 +18,7 @@ from mnlearn_studies.report.tables.table import (
     number_cell,
     value_cell,
 )
-from mnlearn_studies.study.published import Number, Place
+from mnlearn_studies.study.published import Place
 
 _GSSL = "gssl"
 # Parts of the names of variants, START-GENERATED-THRESHOLD, with their headings.
@@ -54,24 +54,16 @@ class Value:
     variants: tuple[str, ...]
 
 
-def _values(generated: Iterable[str], starts: Iterable[str] = _STARTS) -> tuple[Value, ...]:
-    """Return the values of the hyperparameters in variants with these numbers of features."""
-    numbers = tuple(generated)
-    parts = [
-        *(("features generated", f"generated_{n}", _GENERATED[n], _STARTS, [n], _THRESHOLDS)
-          for n in numbers),
-        *(("threshold", f"threshold_{t}", t, _STARTS, numbers, [t]) for t in _THRESHOLDS),
-        *(("examples become", s, _STARTS[s], [s], numbers, _THRESHOLDS) for s in starts),
-    ]  # fmt: skip
-    return tuple(
-        Value(parameter, name, head, tuple(map("-".join, product(*of))))
-        for parameter, name, head, *of in parts
-    )
-
-
-VALUES = _values(_GENERATED)
-# The paper has the seconds of these.
-AVERAGED = _values(list(_GENERATED)[:3], starts=())
+_PARTS = (
+    *(("features generated", f"generated_{n}", head, _STARTS, [n], _THRESHOLDS)
+      for n, head in _GENERATED.items()),
+    *(("threshold", f"threshold_{t}", t, _STARTS, _GENERATED, [t]) for t in _THRESHOLDS),
+    *(("examples become", s, head, [s], _GENERATED, _THRESHOLDS) for s, head in _STARTS.items()),
+)  # fmt: skip
+VALUES = tuple(
+    Value(parameter, name, head, tuple(map("-".join, product(*of))))
+    for parameter, name, head, *of in _PARTS
+)
 
 
 def _numbers(material: Material, values: Iterable[Value], quantity: str) -> Columns:
@@ -143,51 +135,6 @@ def tabulate_cmll_by_value(material: Material, values: Sequence[Value] = VALUES)
         cells.append(number_cell(published.get(dataset), _DECIMALS))
         rows.append(Row((label_cell(material, dataset), *cells), (dataset,)))
     return _of_values(values, rows, ["dataset", "chosen"], ["published"])
-
-
-def tabulate_weight_seconds(material: Material, values: Sequence[Value] = AVERAGED) -> Table:
-    """Return the mean seconds of weight learning over the variants with each value and datasets.
-
-    Only datasets that have every variant of the table count, so that all means are over the same
-    datasets. A column has the ratio of each mean to the first mean of its parameter.
-    """
-    quantity = "mean_seconds_weights"
-    found = _numbers(material, values, quantity)
-    complete = material.in_all(found.values())
-    rows = []
-    first: dict[str, tuple[Number, Number | None]] = {}
-    for value in values if complete else ():
-        seconds = [found[v][d].value for v in value.variants for d in complete]
-        ours = Number(float(np.mean(seconds)))
-        theirs = material.numbers(Place("gssl", "text").source(_GSSL, f"{quantity}_{value.name}"))
-        published = theirs.get("mean")
-        first.setdefault(value.parameter, (ours, published))
-        cells = (
-            Cell(value.parameter, value.parameter),
-            Cell(value.head, value.name),
-            *_with_ratio(ours, first[value.parameter][0], _GSSL),
-            *_with_ratio(published, first[value.parameter][1]),
-            count_cell(len(value.variants)),
-        )
-        rows.append(Row(cells, tuple(complete)))
-    return Table(
-        columns=("parameter", "value", "mean", "ratio", "published", "published_ratio", "variants"),
-        header=(
-            ("", "", "ours", "ours", "published", "published", ""),
-            ("parameter", "value", "mean", "ratio", "mean", "ratio", "settings"),
-        ),
-        alignment="llrrrrr",
-        body=tuple(rows),
-        notes=(f"Means over {len(complete)} datasets.",) if complete else (),
-    )
-
-
-def _with_ratio(number: Number | None, first: Number | None, *methods: str) -> tuple[Cell, Cell]:
-    """Return the cell of a mean, and the cell of its ratio to the first mean."""
-    if number is None or first is None or not first.value:
-        return number_cell(number, _DECIMALS, *methods), Cell()
-    ratio = value_cell(number.value / first.value, 2, *methods)
-    return number_cell(number, _DECIMALS, *methods), ratio
 
 
 def tabulate_choices(material: Material) -> Table:

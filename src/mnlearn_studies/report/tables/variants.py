@@ -1,11 +1,10 @@
-"""Tables of the variants of a method, such as its feature conversions or limits of edges."""
+"""Tables of the variants of a method, such as its feature conversions."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mnlearn_studies.report.material import Column, Columns, Material, best_variant
+from mnlearn_studies.report.material import Columns, Material, best_variant
 from mnlearn_studies.report.tables.table import (
     Cell,
     Row,
@@ -124,57 +123,3 @@ class VariantsByDataset(Variants):
             body=tuple(rows),
             notes=(note,) if rows else (),
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class EdgeLimits(TableEntry):
-    """The score of a circuit at the largest limit of edges, and the loss at every smaller limit.
-
-    The last column has the limit of the model that validation chose.
-
-    method : the method, with a variant for each limit. quantity : which score.
-    """
-
-    method: str
-    limits: tuple[int, ...]
-    quantity: str = "ll"
-    decimals: Decimals = 3
-
-    def tabulate(self, material: Material) -> Table:
-        """Return the table."""
-        method, (largest, *smaller) = self.method, sorted(self.limits, reverse=True)
-        found = material.by_variant(method, self.quantity, map(str, (largest, *smaller)))
-        best, *others = found.values()
-        chosen = material.ours(method, "chosen_max_edges")
-        rows = []
-        for d in material.in_any(found.values()):
-            score = number_cell(best.get(d), self.decimals, method)
-            losses = [
-                value_cell(best[d].value - other[d].value, self.decimals, method)
-                if d in best and d in other
-                else Cell()
-                for other in others
-            ]
-            edges = count_cell(int(chosen[d].value), method) if d in chosen else Cell()
-            rows.append(Row((label_cell(material, d), score, *losses, edges), (d,)))
-        return Table(
-            columns=("dataset", str(largest), *(f"loss_{n}" for n in smaller), "chosen"),
-            header=(
-                ("", "score at", *["loss at"] * len(smaller), "limit"),
-                ("dataset", *(f"{n:,}" for n in (largest, *smaller)), "chosen"),
-            ),
-            body=(*rows, *self._means(found.values(), material.in_all(found.values()))),
-        )
-
-    def _means(self, found: Iterable[Column], datasets: list[str]) -> Iterable[Row]:
-        """Yield the mean losses over the datasets that have all limits, in nats and per cent."""
-        if not datasets:
-            return
-        best, *others = (np.array([of[d].value for d in datasets]) for of in found)
-        losses = [best - other for other in others]
-        shares = [100 * loss / np.abs(best) for loss in losses]
-        nats = [value_cell(float(x.mean()), self.decimals, self.method) for x in (best, *losses)]
-        per_cent = [value_cell(float(x.mean()), 2, self.method) for x in shares]
-        heads = Cell(f"mean of {len(datasets)}"), Cell("mean, % of the score")
-        for cells in ((heads[0], *nats, Cell()), (heads[1], Cell(), *per_cent, Cell())):
-            yield Row(cells, tuple(datasets), footer=True)
