@@ -11,14 +11,14 @@ from test_ising import sampled
 from mnlearn.data.dataset import merge_rows
 from mnlearn.learning.ising import resampling
 from mnlearn.learning.ising.estimation import estimate, learn_ising
-from mnlearn.learning.ising.resampling import bootstrap, drop_cases
-from mnlearn.learning.ising.stability import DROPPED, Differences
-from mnlearn.learning.ising.tables import (
+from mnlearn.learning.ising.network import (
     case_drop_frame,
     centrality_frame,
     differences_frame,
     predictability_frame,
 )
+from mnlearn.learning.ising.resampling import bootstrap, drop_cases
+from mnlearn.learning.ising.stability import DROPPED, Differences
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import binary_schema
 

@@ -17,8 +17,8 @@ from mnlearn.kernels.l1_logistic.quadratic_model import (
     renew_hessian,
 )
 from mnlearn.learning.logistic import _design, learn_logistic_path, prepare_regressions
+from mnlearn.learning.logistic_path import build_pair_features, merge_pairs
 from mnlearn.learning.mixtures import average_networks
-from mnlearn.learning.neighbourhoods import build_pair_features, merge_pairs
 from mnlearn.methods.dn_lr import PenaltyPaths
 from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.runtime.errors import InputError

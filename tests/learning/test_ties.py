@@ -16,7 +16,7 @@ from mnlearn.learning.circuits.growth import CircuitGrowth
 from mnlearn.learning.circuits.markov import MarkovGrowth
 from mnlearn.learning.features.della_pietra import InductionSearch
 from mnlearn.learning.features.pair_gains import PairCandidates, PseudoLikelihoodGains
-from mnlearn.learning.junction_trees.examples import examples_of
+from mnlearn.learning.junction_trees.consistent import examples_of
 from mnlearn.learning.junction_trees.search import SearchSettings, TreeSearch, grow_greedily
 from mnlearn.learning.latent_trees.chow_liu import PairTables
 from mnlearn.learning.latent_trees.grouping import _choose_pair

@@ -21,7 +21,7 @@ from mnlearn.learning.imputation import complete_groups
 from mnlearn.learning.ising.comparison import IsingComparison, compare, describe_dropped
 from mnlearn.learning.ising.estimate import Estimate
 from mnlearn.learning.ising.estimation import GAMMA
-from mnlearn.learning.ising.tables import (
+from mnlearn.learning.ising.network import (
     case_drop_frame,
     centrality_frame,
     differences_frame,

@@ -15,7 +15,7 @@ from mnlearn.drawing.ising_measures import (
 from mnlearn.drawing.item_groups import colour_groups, to_groups
 from mnlearn.learning.ising.comparison import IsingComparison
 from mnlearn.learning.ising.estimate import Estimate
-from mnlearn.learning.ising.tables import compare_edges, compare_strengths
+from mnlearn.learning.ising.network import compare_edges, compare_strengths
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:

@@ -115,7 +115,7 @@ def _written_before(out: Path) -> set[str]:
 
 def _tables(found: Estimate) -> dict[str, "pd.DataFrame"]:
     """Return the tables by the names of their files."""
-    from mnlearn.learning.ising.tables import case_drop_frame, differences_frame
+    from mnlearn.learning.ising.network import case_drop_frame, differences_frame
 
     network, coding = found.network, found.coding
     tables = {

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mnlearn.drawing.style import BLUE, CYCLE, DPI, GREY, MARKERS, style
+from mnlearn.learning.ising.network import case_drop_frame
 from mnlearn.learning.ising.stability import LEAST_CORRELATION, CaseDropping, Differences
-from mnlearn.learning.ising.tables import case_drop_frame
 
 if TYPE_CHECKING:
     import pandas as pd

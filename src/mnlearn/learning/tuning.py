@@ -9,23 +9,81 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.learning.candidates import (
-    EQUAL_COUNTS,
-    EQUAL_WEIGHTS,
-    Candidate,
-    best_of,
-    best_variants,
-    join,
-)
 from mnlearn.learning.checkpoints import Checkpoints
 from mnlearn.learning.grid_order import WORSE_IN_A_ROW, Point, is_falling, order_points
-from mnlearn.learning.learner import Learner, Stage, Start, Task
+from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
 from mnlearn.learning.rounds import Round, own_points
 from mnlearn.learning.shares import Part, Shares
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import say
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One grid point; `rank` is its place in the order of learning. The score may be NaN."""
+
+    parameters: dict[str, Any]
+    fitted: Fitted
+    score: float
+    rank: int
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more iterations of weight learning are needed, and allowed."""
+        ended = self.fitted.details.get("stopped_by")
+        return ended in ("iterations", "behind") and self.left > 0
+
+    @property
+    def left(self) -> float:
+        """Iterations of weight learning that its hyperparameters allow beyond those made."""
+        most = self.parameters.get("max_iterations", math.inf)
+        return float(most - self.fitted.details["n_iterations"])
+
+    def can_reach(self, n_examples: float) -> float:
+        """Estimate the score at the optimum, at most: it gains no more than the objective falls."""
+        may_fall = self.fitted.details["may_fall"]
+        return math.inf if may_fall < 0 else self.score + may_fall / n_examples
+
+
+# Scores of grid points that differ by less than this, in nats per example, are equal: learned
+# weights are not more exact, and sums of counts round far below the smaller one.
+EQUAL_WEIGHTS, EQUAL_COUNTS = 1e-4, 1e-9
+
+
+def best_of(candidates: Sequence[Candidate], equal: float) -> Candidate:
+    """Return the candidate of the best score; of equals, the one that is learned first.
+
+    It has the stronger prior, or the smaller of two sets of features.
+    """
+    highest = max(candidates, key=lambda one: one.score).score
+    # Without a criterion there is one candidate, and its score is not a number.
+    equals = [one for one in candidates if not one.score < highest - equal]
+    return min(equals, key=lambda one: one.rank)
+
+
+def join(before: Fitted, after: Fitted) -> Fitted:
+    """Return the result of going on, with the seconds and iterations of both parts."""
+    details = dict(after.details)
+    for name in ("n_iterations", "n_evaluations", "n_searches"):
+        if name in details:
+            details[name] += before.details[name]
+    seconds = dict(after.seconds)
+    seconds["weights"] += before.seconds["weights"]
+    return replace(after, seconds=seconds, details=details)
+
+
+def best_variants(
+    names: Sequence[str], candidates: Sequence[Candidate], equal: float
+) -> dict[str, Candidate]:
+    """Return the best candidate of each combination of values of hyperparameters; none without."""
+    variants: dict[str, list[Candidate]] = {}
+    for candidate in candidates if names else ():
+        name = "-".join(str(candidate.parameters[key]) for key in names)
+        variants.setdefault(name, []).append(candidate)
+    return {name: best_of(members, equal) for name, members in variants.items()}
+
 
 # Iterations of weight learning after which the points of a family are compared.
 FIRST_ITERATIONS = 100

@@ -8,8 +8,7 @@ import pytest
 from made_random import random_data
 from made_states import schema_of
 from mnlearn.data.dataset import merge_rows
-from mnlearn.learning.junction_trees.consistent import Separators, subset_entropies
-from mnlearn.learning.junction_trees.examples import examples_of
+from mnlearn.learning.junction_trees.consistent import Separators, examples_of, subset_entropies
 from mnlearn.learning.junction_trees.search import (
     SearchSettings,
     TreeSearch,

@@ -6,8 +6,13 @@ from scipy.optimize import check_grad
 
 import oracles
 from made_random import random_data
-from mnlearn.learning.features.pair_gains import PairCandidates, mask_network, pack_columns, rows_of
-from mnlearn.learning.weights.state_likelihood import StateLikelihood
+from mnlearn.learning.features.pair_gains import (
+    PairCandidates,
+    StateLikelihood,
+    mask_network,
+    pack_columns,
+    rows_of,
+)
 from mnlearn.variables.schema import binary_schema
 
 

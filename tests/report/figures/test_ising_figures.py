@@ -14,9 +14,8 @@ from mnlearn.drawing.ising_measures import (
 )
 from mnlearn.drawing.item_groups import colour_groups
 from mnlearn.drawing.style import name_missing_glyphs, render
-from mnlearn.learning.ising.network import IsingNetwork
+from mnlearn.learning.ising.network import IsingNetwork, case_drop_frame
 from mnlearn.learning.ising.stability import CaseDropping, Differences, EdgeStability
-from mnlearn.learning.ising.tables import case_drop_frame
 from mnlearn.variables.schema import binary_schema
 
 

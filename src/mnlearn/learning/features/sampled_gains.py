@@ -10,13 +10,14 @@ from mnlearn.inference.sampling import advance_chains
 from mnlearn.learning.features.pair_gains import (
     Gains,
     PairCandidates,
+    StateLikelihood,
     likelihood_gains,
     mask_network,
     rows_of,
+    weigh,
 )
 from mnlearn.learning.weights.descent import Penalty, Stopping
 from mnlearn.learning.weights.fit import fit_weights
-from mnlearn.learning.weights.state_likelihood import StateLikelihood, weigh
 from mnlearn.runtime.random_streams import stream, stream_seed
 
 Vector = NDArray[np.float64]

@@ -8,9 +8,8 @@ from mnlearn.data.dataset import Dataset
 from mnlearn.learning.ising import resampling
 from mnlearn.learning.ising.comparison import IsingComparison, cautions, compare, describe_dropped
 from mnlearn.learning.ising.estimation import items_of, learn_ising
-from mnlearn.learning.ising.network import IsingNetwork
+from mnlearn.learning.ising.network import IsingNetwork, centrality_frame, predictability_frame
 from mnlearn.learning.ising.stability import CaseDropping, EdgeStability
-from mnlearn.learning.ising.tables import centrality_frame, predictability_frame
 from mnlearn.variables.schema import Schema
 
 if TYPE_CHECKING:

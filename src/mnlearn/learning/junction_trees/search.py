@@ -7,8 +7,14 @@ import numpy as np
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.arithmetic.ties import EQUAL, first_greatest
-from mnlearn.learning.junction_trees.consistent import Found, Separators
-from mnlearn.learning.junction_trees.examples import Clique, Cliques, Examples, examples_of
+from mnlearn.learning.junction_trees.consistent import (
+    Clique,
+    Cliques,
+    Examples,
+    Found,
+    Separators,
+    examples_of,
+)
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.circuit_building import NO_PARENT
 from mnlearn.models.junction_tree import JunctionTree
