@@ -13,7 +13,7 @@ from mnlearn.inference.settings import Inference
 from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_learner
 from mnlearn.models.bayesian_network import bayesian_network
-from mnlearn.models.cpd_trees import CpdTree, assemble
+from mnlearn.models.cpds import CpdTree, assemble
 from mnlearn.models.dependency_network import LEAF
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.runtime.errors import InputError

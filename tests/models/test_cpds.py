@@ -5,7 +5,7 @@ import pytest
 
 from made_models import log_prob_of, trees_of
 from mnlearn.models.bayesian_network import bayesian_network
-from mnlearn.models.cpd_trees import CpdTree, assemble, table_tree
+from mnlearn.models.cpds import CpdTree, assemble, table_tree
 from mnlearn.models.dependency_network import LEAF, flat_trees
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.errors import InputError

@@ -11,7 +11,7 @@ from made_state_networks import all_values, joint, mixed_network, table_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.models.bayesian_network import network_of_tables
-from mnlearn.models.cpd_tables import CpdTable, Tables, tables_of
+from mnlearn.models.cpds import CpdTable, Tables, tables_of
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError

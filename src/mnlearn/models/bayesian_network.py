@@ -16,8 +16,7 @@ from mnlearn.kernels.bayesian_networks import (
     fill_conditionals,
     fill_log_probabilities,
 )
-from mnlearn.models.cpd_tables import CpdTable, Tables, tables_of
-from mnlearn.models.cpd_trees import assemble
+from mnlearn.models.cpds import CpdTable, Tables, assemble, tables_of
 from mnlearn.models.dependency_network import Trees, count_pairs
 from mnlearn.models.features import (
     FeatureSet,
@@ -180,18 +179,12 @@ class BayesianNetwork(Model):
         states : states of some of its parents, at least of one if it has any; the others are in
             their first states. One row is returned if no state is given.
         """
-        n_rows = max((len(own) for own in states.values()), default=1)
-        first = np.zeros(n_rows, np.int64)
         if v in self.tables:
             table = self.tables.log_table(v, self.schema.arity)
+            n_rows = max((len(own) for own in states.values()), default=1)
+            first = np.zeros(n_rows, np.int64)
             return np.asarray(table[tuple(states.get(u, first) for u in self.parents(v))])
-        test_var, test_state = self._tests
-        node = np.full(n_rows, self.trees.start[v])
-        while (inner := np.flatnonzero(test_var[node] != LEAF)).size:
-            for u in np.unique(test_var[node[inner]]).tolist():
-                own = inner[test_var[node[inner]] == u]
-                holds = states.get(u, first)[own] == test_state[node[own]]
-                node[own] = self.trees.child[node[own], holds.astype(int)]
+        node = self.trees.leaves_given(v, self.schema, states)
         return np.asarray(self.trees.log_prob[node, : self.schema.arity[v]])
 
     def to_markov_network(self) -> MarkovNetwork:

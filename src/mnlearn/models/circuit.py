@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mnlearn.kernels.circuits.structure import find_fault, find_overlap, scopes
 from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network
-from mnlearn.models.cpd_trees import trees_of_leaves
+from mnlearn.models.cpds import trees_of_leaves
 from mnlearn.models.features import FeatureSet, feature_set
 from mnlearn.models.fields import check_spans, set_array, set_schema
 from mnlearn.models.markov_network import MarkovNetwork, markov_network

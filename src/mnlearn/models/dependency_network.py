@@ -1,5 +1,6 @@
 """Dependency networks: one conditional distribution per variable."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -84,6 +85,21 @@ class Trees:
         inner = np.flatnonzero(~self.is_leaf)
         parent[self.child[inner]] = inner[:, None]
         return read_only(parent)
+
+    def leaves_given(
+        self, v: int, schema: Schema, states: Mapping[int, NDArray]
+    ) -> NDArray[np.int64]:
+        """Return the leaves of a tree where some variables have states, others their first."""
+        n_rows = max((len(own) for own in states.values()), default=1)
+        node, nothing = np.full(n_rows, self.start[v]), np.zeros(n_rows, np.int64)
+        while (inner := np.flatnonzero(~self.is_leaf[node])).size:
+            for column in np.unique(self.split_var[node[inner]]).tolist():
+                own = inner[self.split_var[node[inner]] == column]
+                u = int(schema.variable_of[column])
+                asked = 1 if schema.arity[u] == 2 else column - int(schema.start[u])
+                holds = states.get(u, nothing)[own] == asked
+                node[own] = self.child[node[own], holds.astype(int)]
+        return node
 
     def is_flat(self, schema: Schema) -> NDArray[np.bool_]:
         """Return which trees are a single leaf of equal probabilities, bool of shape (n_vars,)."""

@@ -109,9 +109,8 @@ def _conditional_tables(network: Graph) -> dict[tuple[int, int], Table]:
         if network.has_joint:
             table += network.log_given(v, {parent: np.arange(len(table))})
             continue
-        for state in range(len(table)):
-            leaf = _leaf_given(trees, schema, v, (parent, state))
-            table[state] += trees.log_prob[leaf, : schema.arity[v]]
+        leaf = trees.leaves_given(v, schema, {parent: np.arange(len(table))})
+        table += trees.log_prob[leaf, : schema.arity[v]]
     if network.has_joint:
         return out
     for f, (u, v), table in joined_pairs(schema, network.features, network.weight):
@@ -120,14 +119,3 @@ def _conditional_tables(network: Graph) -> dict[tuple[int, int], Table]:
             edge = (u, v) if target == v else (v, u)
             out[edge] += table if target == v else table.T
     return out
-
-
-def _leaf_given(trees: Any, schema: Schema, v: int, given: tuple[int, int]) -> int:
-    """Return the leaf of a tree where one variable has a state, and all others their first."""
-    node = int(trees.start[v])
-    while not trees.is_leaf[node]:
-        column = int(trees.split_var[node])
-        u = int(schema.variable_of[column])
-        state = given[1] if u == given[0] else 0
-        node = int(trees.child[node, schema.implied(u, state)[column]])
-    return node

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mnlearn.models.bayesian_network import BayesianNetwork, network_of_tables
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.circuit_building import NO_PARENT, PRODUCT, SUM, CircuitNodes
-from mnlearn.models.cpd_tables import CpdTable
+from mnlearn.models.cpds import CpdTable
 from mnlearn.models.features import features_of
 from mnlearn.models.fields import check_spans, set_array, set_schema
 from mnlearn.models.markov_network import MarkovNetwork, markov_network

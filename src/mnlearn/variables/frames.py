@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 _CATEGORY = re.compile(r"category(?:\[(.+)\])?")
 # How tables of other libraries hand over their columns.
 _INTERCHANGE = ("__arrow_c_stream__", "__dataframe__")
-_DICTIONARY = re.compile(r"dictionary<values=(\w+), indices=(\w+), ordered=.*>\[pyarrow\]")
 
 
 def is_frame(X: Any) -> bool:
@@ -90,7 +89,7 @@ def states_column(variable: Variable, values: NDArray[np.uint8]) -> "pd.Series[A
         states[: variable.arity] = variable.states
         states[variable.arity :] = pd.NA if _has_na(dtype) else np.nan
         try:
-            return pd.Series(states[values], dtype=_made_dtype(dtype), name=variable.name)
+            return pd.Series(states[values], dtype=dtype, name=variable.name)
         except (TypeError, ValueError):  # such as a missing cell in a column of whole numbers
             kept = _CATEGORY.fullmatch("category")
     assert kept is not None
@@ -113,15 +112,3 @@ def states_table(
 
 def _has_na(dtype: str) -> bool:
     return dtype[0].isupper() or "[pyarrow]" in dtype or dtype in ("boolean", "string")
-
-
-def _made_dtype(dtype: str) -> Any:
-    """Return the dtype of a text; pandas does not read those of Arrow's dictionaries."""
-    found = _DICTIONARY.fullmatch(dtype)
-    if found is None:
-        return dtype
-    import pandas as pd
-    import pyarrow
-
-    value, index = map(pyarrow.type_for_alias, found.groups())
-    return pd.ArrowDtype(pyarrow.dictionary(index, value))

@@ -11,7 +11,7 @@ from made_models import ISING, TREES, log_prob_of, trees_of
 from made_random import random_network
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.models.bayesian_network import bayesian_network, network_of_tables
-from mnlearn.models.cpd_tables import CpdTable
+from mnlearn.models.cpds import CpdTable
 from mnlearn.models.feature_tree import ARRAYS, FeatureTree
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.models.junction_tree import JunctionTree

@@ -16,8 +16,7 @@ from mnlearn.models.dependency_network import (
     tree_network,
 )
 from mnlearn.models.features import features_of
-from mnlearn.models.io.formats import save_model
-from mnlearn.models.io.graphs import write_edges, write_graphml
+from mnlearn.models.io.formats import save_model, write_edges, write_graphml
 from mnlearn.models.markov_network import markov_network
 
 

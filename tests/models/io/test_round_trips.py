@@ -8,7 +8,7 @@ import pytest
 
 from made_state_networks import all_values, mixed_network, named_schema, random_tree
 from mnlearn.inference.circuits.exact import log_value
-from mnlearn.models.cpd_trees import assemble
+from mnlearn.models.cpds import assemble
 from mnlearn.models.dependency_network import LEAF, DependencyNetwork
 from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import load_model, save_model

@@ -7,7 +7,7 @@ import pytest
 
 from mnlearn.inference.evidence import read_evidence
 from mnlearn.models.bayesian_network import network_of_tables
-from mnlearn.models.cpd_tables import CpdTable
+from mnlearn.models.cpds import CpdTable
 from mnlearn.models.features import features_of
 from mnlearn.models.io import uai
 from mnlearn.models.io.formats import load_model, save_model

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mnlearn.kernels.tables.features import add_features
 from mnlearn.models.bayesian_network import MAX_TABLE, BayesianNetwork
-from mnlearn.models.cpd_tables import MAX_CELLS
+from mnlearn.models.cpds import MAX_CELLS
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.models.bayesian_network import BayesianNetwork, network_of_tables
-from mnlearn.models.cpd_tables import CpdTable
+from mnlearn.models.cpds import CpdTable
 from mnlearn.models.io.printed import check_sums, fault_of, numbers
 from mnlearn.models.io.xmlbif import parse_xmlbif
 from mnlearn.runtime.errors import InputError

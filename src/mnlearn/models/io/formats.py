@@ -1,5 +1,6 @@
 """Reading and writing models, the format chosen by the suffix of the file."""
 
+import io
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -7,8 +8,8 @@ from typing import Any
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.models.interactions import Graph, edge_weights
 from mnlearn.models.io import bif, uai
-from mnlearn.models.io.graphs import write_edges, write_graphml
 from mnlearn.models.io.libra.ac import read_ac, write_ac
 from mnlearn.models.io.libra.read import read_bn, read_dn, read_mn
 from mnlearn.models.io.libra.write import write_bn, write_dn, write_mn
@@ -21,6 +22,7 @@ from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.file_kinds import kind_of_file
+from mnlearn.runtime.files import to_csv, write_bytes, write_text
 
 __all__ = [
     "FORMS",
@@ -31,6 +33,31 @@ __all__ = [
     "load_network",
     "save_model",
 ]
+
+
+def write_edges(network: Graph, path: Path | str) -> None:
+    """Write the edges as CSV with the header `source,target,weight`, in order of the variables."""
+    names = network.schema.names
+    edges = sorted(edge_weights(network).items())
+    rows = [{"source": names[u], "target": names[v], "weight": w} for (u, v), w in edges]
+    text = to_csv(rows) if rows else "source,target,weight\n"
+    write_text(path, text)
+
+
+def write_graphml(network: Graph, path: Path | str) -> None:
+    """Write the graph as GraphML: nodes V0, V1, … with a `name`, edges as in `write_edges`."""
+    import networkx as nx  # takes long to import; no other format needs it
+
+    made = nx.DiGraph() if network.is_directed else nx.Graph()
+    for v, name in enumerate(network.schema.names):
+        made.add_node(f"V{v}", name=name)
+    for (u, v), weight in sorted(edge_weights(network).items()):
+        made.add_edge(f"V{u}", f"V{v}", weight=weight)
+    content = io.BytesIO()
+    # nx.write_graphml would use lxml where it is installed, and write other bytes.
+    nx.write_graphml_xml(made, content)
+    write_bytes(path, content.getvalue())
+
 
 _READERS: dict[str, Callable[[Path | str], Model]] = {
     ".npz": read_npz,

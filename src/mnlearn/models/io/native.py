@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mnlearn.kernels.circuits.structure import topological
 from mnlearn.models.bayesian_network import NO_TABLES, BayesianNetwork, bayesian_network
 from mnlearn.models.circuit import ArithmeticCircuit
-from mnlearn.models.cpd_tables import Tables
+from mnlearn.models.cpds import Tables
 from mnlearn.models.dependency_network import LEAF, DependencyNetwork, Trees
 from mnlearn.models.feature_tree import ARRAYS, FeatureTree
 from mnlearn.models.features import FeatureSet, check_features

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.models.bayesian_network import BayesianNetwork, network_of_tables
-from mnlearn.models.cpd_tables import CpdTable
+from mnlearn.models.cpds import CpdTable
 from mnlearn.models.features import FeatureSet, concatenate, features_of, state_features
 from mnlearn.models.interactions import allowed_states
 from mnlearn.models.io.printed import check_sums, numbers

@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from mnlearn.models.bayesian_network import BayesianNetwork, network_of_tables
-from mnlearn.models.cpd_tables import CpdTable
+from mnlearn.models.cpds import CpdTable
 from mnlearn.models.io.printed import check_sums, fault_of, numbers
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text

@@ -6,6 +6,9 @@
 import re
 from collections.abc import Sequence
 
+import numpy as np
+
+from mnlearn.models.interactions import allowed_states
 from mnlearn.variables.schema import Schema
 
 # Bounded, because int() refuses numbers of thousands of digits.
@@ -73,24 +76,16 @@ class Conditions:
     def _simplified(self, codes: set[int]) -> set[int]:
         """Return the codes with one positive literal of a variable, or only negative ones."""
         out: set[int] = set()
-        for v in {self._variable_of[code >> 1] for code in codes}:
-            own = {code for code in codes if self._variable_of[code >> 1] == v}
-            columns = self.schema.columns(v)
-            possible = {
-                state
-                for state in range(self.schema[v].arity)
-                if all(self.schema.implied(v, state)[code >> 1] == code & 1 for code in own)
-            }
+        literals = [(code >> 1, code & 1) for code in codes]
+        for v, holds in allowed_states(self.schema, literals).items():
+            possible = np.flatnonzero(holds).tolist()
+            if not possible and len(holds) == 2:
+                raise ValueError("a feature asks one variable for both values")
             if not possible:
-                raise ValueError(
-                    "a feature asks one variable for both values"
-                    if len(columns) == 1
-                    else f"a feature asks v{v} for no value that it can have"
-                )
-            if len(possible) == 1:
-                column, value = self.schema.literal(v, possible.pop())
-                own = {2 * column + value}
-            out |= own
+                raise ValueError(f"a feature asks v{v} for no value that it can have")
+            own = [literal for literal in literals if self._variable_of[literal[0]] == v]
+            kept = [self.schema.literal(v, possible[0])] if len(possible) == 1 else own
+            out |= {2 * column + value for column, value in kept}
         return out
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from mnlearn.models.cpd_trees import learn, literals_of
+from mnlearn.models.cpds import learn, literals_of
 from mnlearn.models.dependency_network import LEAF
 from mnlearn.models.io.libra.literals import INDEX, LITERAL, MAX_STATES, Conditions
 from mnlearn.runtime.errors import InputError

@@ -9,8 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.models.bayesian_network import BayesianNetwork, bayesian_network
-from mnlearn.models.cpd_tables import CpdTable, tables_of
-from mnlearn.models.cpd_trees import CpdTree, Known, assemble, learn, normalised, table_tree
+from mnlearn.models.cpds import (
+    CpdTable,
+    CpdTree,
+    Known,
+    assemble,
+    learn,
+    normalised,
+    table_tree,
+    tables_of,
+)
 from mnlearn.models.dependency_network import LEAF, DependencyNetwork
 from mnlearn.models.features import FeatureSet, feature_set
 from mnlearn.models.interactions import allowed_states
