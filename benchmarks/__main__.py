@@ -6,9 +6,8 @@ from pathlib import Path
 import click
 
 from benchmarks.run import run_bench
-from mnlearn.cli.options import FILE
+from mnlearn.cli.options import FILE, parse_names
 from mnlearn.cli.progress import show_progress
-from mnlearn.cli.values import parse_names
 from mnlearn.runtime.errors import InputError
 
 

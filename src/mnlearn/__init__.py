@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mnlearn.api.comparison import compare as compare
     from mnlearn.api.conversion import from_dependency_network as from_dependency_network
+    from mnlearn.api.files import impute as impute
     from mnlearn.api.files import load as load
     from mnlearn.api.files import read_data as read_data
     from mnlearn.api.files import save as save
-    from mnlearn.api.imputation import impute as impute
     from mnlearn.api.inputs import Dataset as Dataset
     from mnlearn.api.ising import Ising as Ising
     from mnlearn.api.ising import compare_ising as compare_ising
@@ -56,7 +56,7 @@ _PLACES = {
     "compare_ising": "api.ising",
     "draw_ising": "drawing.ising_figures",
     "from_dependency_network": "api.conversion",
-    "impute": "api.imputation",
+    "impute": "api.files",
     "load": "api.files",
     "read_data": "api.files",
     "save": "api.files",

@@ -1,14 +1,14 @@
 """The answers of models to the questions of people; `models.questions` explains each of them."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.api import queries
-from mnlearn.api.features import to_features, to_schema
-from mnlearn.api.graphs import (
+from mnlearn.api.files import save_own as save  # noqa: F401
+from mnlearn.api.graphs import (  # noqa: F401
     coefficients_frame,
     edges_frame,
     features_frame,
@@ -24,13 +24,18 @@ from mnlearn.api.inputs import (
     to_threads,
     to_whole_seed,
 )
-from mnlearn.api.partition import partition_of
-from mnlearn.api.queries import advised, joint, most_probable, probability
-from mnlearn.api.saving import save_own as save
-from mnlearn.api.scores import score
+from mnlearn.api.queries import (  # noqa: F401
+    advised,
+    joint,
+    most_probable,
+    partition_of,
+    probability,
+)
+from mnlearn.api.scores import score  # noqa: F401
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.inference.circuits import exact
 from mnlearn.inference.circuits.compilation import MAX_EDGES, compile_network
+from mnlearn.inference.evidence import find_variables
 from mnlearn.inference.plan import SAMPLE, plan
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import SAMPLERS
@@ -40,26 +45,12 @@ from mnlearn.learning.weights.descent import Penalty
 from mnlearn.learning.weights.fit import MAX_ITERATIONS
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.features import FeatureSet
+from mnlearn.models.features import features_of as features_of_literals
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
-from mnlearn.variables.schema import NO_STATE, Schema
-
-if TYPE_CHECKING:
-    pass
-
-__all__ = [
-    "coefficients_frame",
-    "edges_frame",
-    "features_frame",
-    "interactions",
-    "joint",
-    "most_probable",
-    "probability",
-    "save",
-    "score",
-    "to_networkx",
-]
+from mnlearn.variables.matching import match_state
+from mnlearn.variables.schema import NO_STATE, Literal, Schema, Variable, binary_schema
 
 
 def query(
@@ -172,3 +163,44 @@ def fit_weights(
     penalty, threads = Penalty(sd, l1), to_threads(n_jobs)
     learned, _ = learn_weights(network, data, penalty, max_iterations=most, threads=threads)
     return learned
+
+
+def to_schema(variables: Any) -> Schema:
+    """Return the variables that a person names: a schema, names, states by name, or a number."""
+    if isinstance(variables, Schema):
+        return variables
+    if isinstance(variables, int | np.integer):
+        return binary_schema(int(variables))
+    if isinstance(variables, Mapping):
+        return Schema(tuple(Variable(str(name), tuple(own)) for name, own in variables.items()))
+    return binary_schema(len(variables), tuple(variables))
+
+
+def to_features(given: Sequence[Mapping[str | int, Any]], schema: Schema) -> FeatureSet:
+    """Return features that are given as mappings of variables to a state, or to several states."""
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise InputError(f"features: expected a list of mappings, got {given!r}.")
+    conjunctions: list[list[Literal]] = []
+    for f, feature in enumerate(given):
+        where = f"features, number {f}"
+        if not isinstance(feature, Mapping):
+            raise InputError(f"{where}: expected a mapping of variables to states.")
+        found = find_variables(schema, feature, where)
+        own: list[Literal] = []
+        for v, states in zip(found, feature.values(), strict=True):
+            own += _literals(schema, v, states, where)
+        conjunctions.append(sorted(own))
+    return features_of_literals(conjunctions)
+
+
+def _literals(schema: Schema, v: int, states: Any, where: str) -> list[Literal]:
+    """Return what says that a variable is in one of some states."""
+    several = isinstance(states, Sequence | set | frozenset) and not isinstance(states, str)
+    place = f"{where}, {schema.names[v]!r}"
+    wanted = {match_state(schema[v], s, place) for s in (states if several else [states])}
+    if len(wanted) == 1 and schema.arity[v] > 1:
+        return [schema.literal(v, wanted.pop())]
+    others = set(range(schema.arity[v])) - wanted
+    if not wanted:
+        raise InputError(f"{place}: expected at least one state.")
+    return [(schema.literal(v, state)[0], 0) for state in sorted(others)]

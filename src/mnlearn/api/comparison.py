@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mnlearn.api.kinds import model_of
+from mnlearn.api.inputs import model_of
 from mnlearn.api.scores import ScoreResult, score
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.metrics import usual_metric

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from mnlearn.api.inputs import Dataset, data_for, is_whole
-from mnlearn.api.kinds import model_of
+from mnlearn.api.inputs import Dataset, data_for, is_whole, model_of
 from mnlearn.learning.conversion import (
     BASES,
     ORDERS,

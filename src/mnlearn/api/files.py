@@ -1,21 +1,29 @@
 """Reading and writing models and data."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mnlearn.api.inputs import Dataset, IncompleteData, make_dataset, to_whole_seed
-from mnlearn.api.kinds import model_of
-from mnlearn.api.saving import save_own
+from mnlearn.api.inputs import (
+    Dataset,
+    IncompleteData,
+    make_dataset,
+    model_of,
+    to_count,
+    to_dataset,
+    to_threads,
+    to_whole_seed,
+)
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.examples import load_examples
 from mnlearn.data.frames import read_table
 from mnlearn.data.rules import ARGUMENT, Rules
 from mnlearn.data.tables import values_of
-from mnlearn.learning.imputation import complete
+from mnlearn.inference.circuits.compilation import compile_for
 from mnlearn.learning.missing_cells import TREATMENTS
-from mnlearn.models.io.formats import check_writable, load_model
+from mnlearn.models.io.formats import check_writable, load_model, save_model
+from mnlearn.models.io.suffixes import form_of
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError, name_data
 from mnlearn.runtime.random_streams import SEED
@@ -147,6 +155,9 @@ def _read_data(
     cells, index, place = _read_cells(source, Rules.said(said, ARGUMENT), schema, missing is None)
     data: Dataset | IncompleteData = cells
     if missing in TREATMENTS:
+        # Commands that save a model need not wait for this import.
+        from mnlearn.learning.imputation import complete
+
         with name_data(place):
             data = complete(cells, str(missing), seed=to_whole_seed(random_state))
     return _make_frame(data, _kept_index(index, cells, missing)) if as_frame else data
@@ -199,3 +210,100 @@ def _make_frame(data: Dataset | IncompleteData, index: Any) -> Any:
     values = values_of(data.schema, data.rows[data.row_of])
     variables = [replace(v, dtype=None) if v.states != BINARY else v for v in data.schema]
     return states_table(variables, values, index)
+
+
+# Forms that have numbers in the place of names and states.
+_NUMBERED = (".mn", ".dn", ".bn", ".uai", ".nnf")
+
+
+def save_own(
+    model: Model,
+    path: Path | str,
+    tell: Callable[[str], None] = warn_user,
+    of_names: bool = False,
+) -> None:
+    """Write a model, compiled if the file holds circuits; see `mnlearn.save`.
+
+    tell : Takes what a person should know: the file keeps no words for the states.
+    of_names : Whether to tell of names that are lost, too.
+    """
+    save_model(compile_for(model, path), path)
+    lost = _lost_states(model, path)
+    if lost is None and of_names and form_of(path) in _NUMBERED:
+        lost = _lost_names(model, path)
+    if lost is not None:
+        tell(lost)
+
+
+def _lost_names(model: Model, path: Path | str) -> str | None:
+    """Return what to know of a file that has numbers in the place of names; None if nothing."""
+    for v, name in enumerate(model.schema.names):
+        if name != f"V{v}":
+            return f"{path}: keeps no names, {name!r} is V{v}; .npz, .ac and .bif keep them."
+    return None
+
+
+def _lost_states(model: Model, path: Path | str) -> str | None:
+    """Return what to know of a file that has numbers in the place of states; None if nothing."""
+    if form_of(path) not in _NUMBERED:
+        return None
+    for v in model.schema:
+        if v.texts != tuple(map(str, range(v.arity))):
+            return (
+                f"{path}: has 0 for {v.texts[0]} of {v.name!r}, and numbers for other states too; "
+                ".npz, .ac and .bif keep the states."
+            )
+    return None
+
+
+def impute(
+    X: Any,
+    *,
+    fill: str = "sample",
+    iterations: int = 10,
+    random_state: Any = SEED,
+    n_jobs: int | None = None,
+) -> Any:
+    """Return a table whose missing cells (NaN) are filled in with states.
+
+    A dependency network is learned from the completed table and draws the missing cells given the
+    rest of their rows, several times.
+
+    Parameters
+    ----------
+    X : array-like or DataFrame, shape (n_samples, n_features)
+        States and NaN; see `mnlearn.read_data`.
+    fill : {"sample", "likely"}
+        "sample" keeps the last values that were drawn, which have the spread of the data. "likely"
+        takes the more probable value of each cell.
+    iterations : int
+        How often the network is learned.
+    random_state : int, generator or None
+        Seed of all draws, by default that of the command line (20); None draws another seed each
+        time.
+    n_jobs : int, optional
+        Number of threads; the result does not depend on it.
+
+    Returns
+    -------
+    DataFrame or ndarray, shape (n_samples, n_features)
+        Columns that number the rows are left out.
+
+    Examples
+    --------
+    >>> import mnlearn as mn
+    >>> X = [[0, 0], [1, 1]] * 20 + [[float("nan"), 1], [0, float("nan")]]
+    >>> mn.impute(X, fill="likely")[-2:].tolist()
+    [[1, 1], [0, 0]]
+    """
+    from mnlearn.learning.imputation import Imputation
+    from mnlearn.learning.imputation import impute as impute_cells
+
+    how = Imputation(to_count(iterations, "iterations"), fill)
+    X = as_frame_of(X)
+    data = to_dataset(X, missing=True)
+    if isinstance(data, IncompleteData):
+        seed, threads = to_whole_seed(random_state), to_threads(n_jobs)
+        data = impute_cells(data, how, seed=seed, threads=threads)
+    table = data.schema.decode(data.rows[data.row_of])
+    return table.set_axis(X.index) if is_frame(X) else table.to_numpy()

@@ -13,6 +13,7 @@ from mnlearn.data.frames import as_matrix, check_shape, read_table
 from mnlearn.data.incomplete import IncompleteData
 from mnlearn.data.rules import READ_DATA, Rules
 from mnlearn.data.tables import Table, describe_order, match_data
+from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError, name_data
 from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.runtime.threads import available_threads
@@ -209,3 +210,14 @@ def to_count(value: Any, argument: str) -> int:
 def is_whole(value: Any) -> bool:
     """Tell whether a value is a whole number; True and False are none."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def model_of(given: Any) -> Any:
+    """Return a model, or that of an estimator after `fit`; refuse what is none."""
+    model = getattr(given, "model_", given)
+    if isinstance(model, Model):
+        return model
+    name = type(given).__name__
+    if hasattr(given, "fit"):
+        raise InputError(f"model: expected a model, or a learner after `fit`, got {name}.")
+    raise InputError(f"model: expected a model of mnlearn, got {name}.")

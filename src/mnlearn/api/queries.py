@@ -12,24 +12,41 @@ from mnlearn.api.inputs import refuse_mask
 from mnlearn.api.settings import (
     SETTINGS_OF_QUERIES,
     Spell,
+    annealing_of,
     check_read,
     settings_of,
     spell_argument,
 )
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.tables import describe_order
+from mnlearn.inference.annealing import estimate_log_partition
 from mnlearn.inference.evidence import (
     Evidence,
     find_variables,
     read_mapping,
     read_rows,
 )
-from mnlearn.inference.plan import MARGINALS, Plan, TooWideError, plan
+from mnlearn.inference.exact import log_partition
+from mnlearn.inference.plan import MARGINALS, VALUE, Plan, TooWideError, plan
 from mnlearn.inference.queries import Answer, answer, log_probabilities, modes
 from mnlearn.inference.queries import joint as joint_probabilities
-from mnlearn.inference.settings import AUTO, EXACT, METHODS, Inference
+from mnlearn.inference.settings import (
+    ANNEALED,
+    AUTO,
+    EXACT,
+    METHODS,
+    PARTITION_METHODS,
+    UPPER,
+    Inference,
+)
 from mnlearn.inference.state_columns import state_start
+from mnlearn.inference.variational import (
+    bethe_log_partition,
+    bound_log_partition,
+    bound_log_partition_above,
+)
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.variables.frames import as_frame, column_names, is_frame, states_table
 from mnlearn.variables.schema import BINARY, NO_STATE, Schema
 
@@ -318,3 +335,56 @@ def joint(model: Any, variables: Any, given: Any) -> "pd.Series[float]":
     levels = [pd.Index(schema[v].states) for v in asked]
     index = pd.MultiIndex(levels, list(numbers), names=[schema.names[v] for v in asked])
     return pd.Series(p.ravel(), index, name="probability")
+
+
+@dataclass(frozen=True)
+class Partition:
+    """log Z in nats, and the way to it.
+
+    monte_carlo_error : the standard error of an estimate by sampling. converged : whether an
+    iterative approximation did. is_exact : whether it is no estimate.
+    """
+
+    log_partition: float
+    inference: str
+    is_exact: bool = True
+    monte_carlo_error: float = 0.0
+    converged: bool | None = None
+
+
+def partition_of(
+    model: Any,
+    inference: str,
+    settings: Mapping[str, Any],
+    seed: int,
+    threads: int,
+    estimates: str = 'inference="ais" or inference="bp"',
+) -> Partition:
+    """Return the partition function; see `Questions.log_partition`.
+
+    inference : One of `PARTITION_METHODS`; models that are no Markov networks always get the exact
+        value.
+    settings : Settings of the method.
+    seed, threads : For annealed importance sampling.
+    estimates : How a person asks for an estimate.
+    """
+    if inference not in PARTITION_METHODS:
+        expected = ", ".join(PARTITION_METHODS)
+        raise InputError(f"inference: expected one of {expected}, got {inference!r}.")
+    check_read(inference, settings)
+    with advised(f"{estimates} estimates log Z"):
+        chosen = plan(model, VALUE, method=EXACT if model.is_directed else inference)
+    if chosen.form is not None:
+        return Partition(log_partition(chosen.form), chosen.way)
+    if inference == ANNEALED:
+        annealing = annealing_of(settings)
+        seed = stream_seed(seed, "ais")
+        value, error = estimate_log_partition(model, annealing, seed, threads)
+        return Partition(value, inference, is_exact=False, monte_carlo_error=error)
+    # The messages of "trw" have the settings of those of "bp".
+    if inference == UPPER:
+        value, converged = bound_log_partition_above(model, settings_of("bp", settings))
+    else:
+        approximate = bethe_log_partition if inference == "bp" else bound_log_partition
+        value, converged = approximate(model, settings_of(inference, settings))
+    return Partition(value, inference, is_exact=False, converged=converged)

@@ -1,15 +1,21 @@
 """Scores of a model on data."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.api.inputs import Dataset, IncompleteData, data_for, to_threads, to_whole_seed
-from mnlearn.api.kinds import model_of
-from mnlearn.api.query_groups import draw_groups, find_groups
+from mnlearn.api.inputs import (
+    Dataset,
+    IncompleteData,
+    data_for,
+    model_of,
+    to_count,
+    to_threads,
+    to_whole_seed,
+)
 from mnlearn.api.settings import (
     SETTINGS,
     Spell,
@@ -21,14 +27,16 @@ from mnlearn.api.settings import (
 from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.incomplete import MISSING
 from mnlearn.inference.annealing import Annealing
+from mnlearn.inference.evidence import find_variable
 from mnlearn.inference.plan import LIKELIHOOD, TooWideError, plan
+from mnlearn.inference.query_groups import Groups, random_partition
 from mnlearn.inference.sampling import describe_barriers
 from mnlearn.inference.score import Score
 from mnlearn.inference.settings import ANNEALED, EXACT, Inference
 from mnlearn.learning.tuning import Criterion
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.random_streams import SEED, stream_seed
+from mnlearn.runtime.random_streams import SEED, stream, stream_seed
 from mnlearn.scoring.metrics import Metric, Request, find_metric, usual_metric
 from mnlearn.variables.schema import Schema
 
@@ -286,3 +294,40 @@ def _found(model: Model, data: Dataset | IncompleteData, metric: Metric, how: Ho
             "missing cells out."
         )
     return metric.sum_out(model, data, how.threads)
+
+
+def draw_groups(n_vars: int, folds: int, seed: int) -> Groups:
+    """Return random query groups of equal numbers of variables, as far as possible."""
+    return random_partition(n_vars, to_count(folds, "folds"), stream(seed, "query groups"))
+
+
+def find_groups(given: Any, schema: Schema, where: str) -> Groups:
+    """Return the query groups that a person gives.
+
+    given : Names or numbers of variables.
+    where : Where the groups come from, for messages.
+    """
+    lists = _lists_of(given, where)
+    groups = [[find_variable(schema, v, where) for v in names] for names in lists]
+    group_of: dict[int, int] = {}
+    for k, group in enumerate(groups):
+        for v in group:
+            if v in group_of:
+                place = "twice in one group" if group_of[v] == k else "in two groups"
+                raise InputError(f"{where}: the variable {schema.names[v]!r} is {place}.")
+            group_of[v] = k
+    return groups
+
+
+def _lists_of(given: Any, where: str) -> list[list[Any]]:
+    """Return query groups as lists, each of at least one variable."""
+    groups = list(given) if _is_list(given) else []
+    if all(map(_is_list, groups)):
+        lists = [list(group) for group in groups]
+        if lists and all(lists):
+            return lists
+    raise InputError(f"{where}: expected lists of variables, at least one in each, got {given!r}.")
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, str)

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import click
 
-from mnlearn.cli.values import parse_settings
+from mnlearn.cli.options import parse_settings
 
 _ENTRY = re.compile(r"^@.*?^}\n", re.MULTILINE | re.DOTALL)
 _KEYWORDS = re.compile(r"^  keywords = \{(.*)\},\n", re.MULTILINE)

@@ -6,8 +6,14 @@ import click
 
 from mnlearn.cli.examples import Reader
 from mnlearn.cli.files import check_data
-from mnlearn.cli.options import FILE, json_option, reading_options, seed_option, threads_option
-from mnlearn.cli.printing import print_record
+from mnlearn.cli.options import (
+    FILE,
+    json_option,
+    print_record,
+    reading_options,
+    seed_option,
+    threads_option,
+)
 from mnlearn.scoring.metrics import METRIC_NAMES
 
 

@@ -109,39 +109,28 @@ def _use(
 
 def _ask(model: "Model", data: "Dataset") -> None:
     """Compute every score of a model that was kept in a file, and answer a query in every way."""
-    from mnlearn.inference.evidence import read_mapping
-    from mnlearn.inference.plan import MARGINALS, plan
-    from mnlearn.inference.queries import answer
-    from mnlearn.inference.settings import METHODS, inference_of
+    from mnlearn.api.scores import score
+    from mnlearn.inference.settings import ANNEALED, METHODS
     from mnlearn.models.io.formats import load_model, save_model
     from mnlearn.runtime.errors import InputError
-    from mnlearn.runtime.random_streams import SEED
-    from mnlearn.scoring import any_model
-    from mnlearn.variables.schema import NO_STATE
+    from mnlearn.scoring.metrics import METRICS
 
     with TemporaryDirectory() as folder:
         path = Path(folder, "model.npz")
         save_model(model, path)
         # The file is checked when it is read.
         model = load_model(path)
-    groups = [list(range(0, data.n_vars, 2)), list(range(1, data.n_vars, 2))]
-    few = {"burn_in": 2, "samples": 4}
-    evidence = read_mapping(model.schema, dict.fromkeys(range(1, data.n_vars), 0), "evidence")
-    any_model.pll(model, data)
+    few: dict[Any, Any] = {m: {"burn_in": 2, "samples": 4} for m in ("gibbs", "mcsat")}
+    few[ANNEALED] = {"chains": 2, "samples": 4}
+    # Not every kind of model takes every score and every kind of inference.
+    for metric in METRICS:
+        for method in metric.methods or (None,):
+            with suppress(InputError):
+                score(model, data, metric.name, inference=method, **few.get(method, {}))
     for method in METHODS:
-        sampled = few if method in ("gibbs", "mcsat") else {}
-        try:
-            inference = inference_of(method, **sampled)
-            any_model.cmll(model, data, groups, inference, seed=SEED)
-            chosen = plan(model, MARGINALS, evidence.values == NO_STATE, method)
-            answer(model, evidence, chosen, inference, seed=SEED)
-        except InputError:
-            # Not every kind of model takes every kind of inference.
-            continue
-    with suppress(InputError):
-        any_model.ll(model, data)
-    with suppress(InputError):
-        any_model.cll(model, data, groups)
+        known, given = dict.fromkeys(range(1, data.n_vars), 0), few.get(method, {})
+        with suppress(InputError):
+            model.query(known, inference=method, **given)
 
 
 def _use_ising(data: "Dataset") -> None:

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnlearn.cli.evidence import evidence_path, read_question
 from mnlearn.cli.examples import Reader, Treatment
 from mnlearn.cli.files import check_outputs, check_text_form, save_data
 from mnlearn.cli.options import (
@@ -14,11 +13,12 @@ from mnlearn.cli.options import (
     json_option,
     memory_option,
     missing_option,
+    print_record,
     reading_options,
     refuse_given,
     seed_option,
 )
-from mnlearn.cli.printing import print_record
+from mnlearn.cli.query import evidence_path, read_question
 from mnlearn.inference.settings import PARTITION_METHODS, UPPER
 from mnlearn.runtime.errors import InputError
 
@@ -80,7 +80,7 @@ def convert(
 
 def _convert_model(source: Path, target: Path, given: str | None) -> None:
     """Write a model in another form, compiled if that form holds circuits only."""
-    from mnlearn.api.saving import save_own
+    from mnlearn.api.files import save_own
     from mnlearn.inference.circuits.compilation import CircuitTooLargeError, compile_for
     from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.progress import say
@@ -186,7 +186,7 @@ def _cost_record(model: "Model") -> dict[str, Any]:
 
 def _partition_record(model: "Model", method: str, seed: int) -> dict[str, Any]:
     """Return log Z, with the error of an estimate or whether an approximation converged."""
-    from mnlearn.api.partition import partition_of
+    from mnlearn.api.queries import partition_of
 
     if method == _BOUNDS:
         ends = (("lower", "meanfield"), ("upper", UPPER))

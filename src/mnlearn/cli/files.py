@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 
 
 def read_grid(path: Path | None) -> dict[str, Any]:
-    """Return the grid in a YAML or JSON file of parameter: [values]; an empty one without a file.
-
-    Raises
-    ------
-    InputError
-        The file is not YAML, does not name parameters, or has a number that is not finite.
-    """
+    """Return the grid in a YAML or JSON file of parameter: [values]; else an empty one."""
     if path is None:
         return {}
     from mnlearn.runtime.yaml_files import read_yaml
@@ -41,18 +35,9 @@ def read_grid(path: Path | None) -> dict[str, Any]:
 
 
 def check_data(path: Path, model: Any, data: Any) -> None:
-    """Refuse data whose variables are not those of a model, or of other data.
+    """Refuse data or a model of other variables than those of a model or of other data.
 
     A line says if data have names and the model has none, so that their order counts.
-
-    Parameters
-    ----------
-    path
-        File to name in the message.
-    model
-        Model or dataset that says which variables are expected.
-    data
-        Dataset or model that is checked.
     """
     from mnlearn.data.dataset import Dataset
     from mnlearn.data.tables import describe_order
@@ -73,11 +58,6 @@ def check_outputs(outputs: Iterable[Path | None], *inputs: Path | None) -> None:
     """Refuse outputs that are one file, a file that the same command reads, or no place for one.
 
     Each may have several names.
-
-    Raises
-    ------
-    InputError
-        Names the file.
     """
     written = [out for out in outputs if out is not None]
     # The weights of a d-DNNF are in a second file.

@@ -16,11 +16,11 @@ from mnlearn.cli.files import (
 )
 from mnlearn.cli.options import (
     FILE,
+    parse_settings,
     reading_options,
     seed_option,
     threads_option,
 )
-from mnlearn.cli.values import parse_settings
 from mnlearn.runtime.errors import InputError, name_data
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _save(
     trace: Path | None,
 ) -> None:
     """Write a model, and the grid points if they have a file."""
-    from mnlearn.api.saving import save_own
+    from mnlearn.api.files import save_own
     from mnlearn.runtime.atomic import atomic_path
     from mnlearn.runtime.files import compress_for, to_csv
     from mnlearn.runtime.progress import say

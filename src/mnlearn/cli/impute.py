@@ -1,7 +1,6 @@
 """The command `mnlearn impute`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -9,9 +8,6 @@ from mnlearn.cli.examples import Reader, count_missing
 from mnlearn.cli.files import check_outputs, check_text_form, save_data
 from mnlearn.cli.options import FILE, reading_options, seed_option, threads_option
 from mnlearn.runtime.errors import name_data
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command()

@@ -1,5 +1,6 @@
 """Options that several commands share."""
 
+import json
 import math
 from collections.abc import Callable, Collection, Sequence
 from functools import wraps
@@ -120,17 +121,7 @@ def _given(names: Collection[str]) -> list[str]:
 def refuse_given(names: Collection[str], reason: str) -> None:
     """Refuse options of the running command that were given although the command ignores them.
 
-    Parameters
-    ----------
-    names : collection of str
-        The options, as the parameters of the command are called.
-    reason : str
-        Why these options are not read: the end of the sentence, without its full stop.
-
-    Raises
-    ------
-    InputError
-        An option was given; the sentence begins with its name.
+    reason : the end of the sentence, without its full stop.
     """
     for option in _given(names):
         raise InputError(f"{option}: is not read {reason}.")
@@ -207,14 +198,8 @@ def inference_options(
 ) -> Callable[[F], F]:
     """Return what adds the options that say how a score is computed or a query is answered.
 
-    The command gets `inference`, the name of a method, and `settings`, those that were given.
-
-    Parameters
-    ----------
-    help_text : str
-        The help of `--inference`; that of the methods is added.
-    methods, default
-        The values of `--inference`, and the one that counts if it is not given.
+    The command gets `inference`, the name of a method, and `settings`, those that were given. The
+    help of the methods is added to `help_text`, that of `--inference`.
     """
 
     def add(command: F) -> F:
@@ -277,3 +262,60 @@ _INFERENCE_OPTIONS = (
         "first those for which most has changed.  [default: sequential]",
     ),
 )
+
+
+def print_record(record: dict[str, Any], as_json: bool) -> None:
+    """Print a flat record as one JSON object, or as a line for each item."""
+    if as_json:
+        # JSON has neither infinity nor NaN: null stands for both.
+        finite = {
+            name: None if isinstance(item, float) and not math.isfinite(item) else item
+            for name, item in record.items()
+        }
+        click.echo(json.dumps(finite, sort_keys=True, allow_nan=False))
+        return
+    width = max(len(name) for name in record)
+    for name, item in record.items():
+        # Differences of log Z matter, not its share.
+        digits = 12 if name.startswith("log_partition") else 6
+        text = f"{item:.{digits}g}" if isinstance(item, float) else str(item)
+        click.echo(f"{name.replace('_', ' '):<{width}}  {text}")
+
+
+def parse_names(text: str | None) -> list[str]:
+    """Return the names in a text, which commas separate."""
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def parse_settings(settings: tuple[str, ...]) -> dict[str, Any]:
+    """Return `key=value` arguments as a dictionary."""
+    out: dict[str, Any] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise InputError(f"--set {setting}: expected key=value.")
+        if name.strip() in out:
+            raise InputError(f"--set {setting}: {name.strip()} is set twice.")
+        out[name.strip()] = value.strip()
+    return out
+
+
+def parse_object(text: str, option: str) -> dict[str, Any]:
+    """Return the JSON object of an option."""
+    from mnlearn.runtime.files import decode_json
+
+    try:
+        value = decode_json(text, option)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{option}: is not JSON: {error.msg}.") from error
+    if not isinstance(value, dict):
+        raise InputError(f"{option}: expected a JSON object, got {text}.")
+    return value
+
+
+def spell_option(name: str, value: Any = None) -> str:
+    """Return the option of an argument of `mnlearn.score` or of a query, and its value."""
+    if value == "ais" or name == "chains":
+        return "--ais" if value is None else "--ais 100"
+    option = f"--{name.replace('_', '-')}"
+    return option if value is None else f"{option} {value}"

@@ -5,20 +5,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnlearn.cli.evidence import evidence_path, read_question
 from mnlearn.cli.files import check_outputs, check_text_form, save_rows
 from mnlearn.cli.options import (
     FILE,
     QUERY_NAMES,
     inference_options,
     memory_option,
+    parse_names,
     refuse_given,
     seed_option,
+    spell_option,
     tell_unused,
     threads_option,
 )
-from mnlearn.cli.values import parse_names, spell_option
 from mnlearn.inference.settings import AUTO, METHODS, SAMPLERS
+from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
     from mnlearn.api.queries import Asked, Question
@@ -195,3 +196,39 @@ def sample(
         model, n_rows, burn_in, stream_seed(seed, "sample"), threads=threads, chosen=chosen
     )
     save_rows(rows, model.schema, out)
+
+
+def evidence_path(evidence: str) -> Path | None:
+    """Return the file that evidence names; None if there is none, so that it is a text."""
+    try:
+        return Path(evidence) if evidence != "" and Path(evidence).exists() else None
+    except OSError:  # a text too long for a name
+        return None
+
+
+def read_question(evidence: str | None, model: "Model", path: Path, option: str) -> "Question":
+    """Return the evidence in a file, or in the text itself where there is no file.
+
+    path : of the model, as `option` for messages.
+    """
+    from mnlearn.api.queries import Question
+    from mnlearn.inference.evidence import parse_evidence, read_evidence, read_mapping
+    from mnlearn.runtime.progress import say
+
+    schema = model.schema
+    if evidence is None:
+        return Question(read_mapping(schema, None, str(path)), "mapping")
+    file = evidence_path(evidence)
+    if file is not None:
+        found, note = read_evidence(file, schema)
+        if note is not None:
+            say(note)
+        return Question(found, "table")
+    if "=" not in evidence:
+        what = f"{evidence}: no such file" if evidence else f"{option}: has no text"
+        first = schema[0]
+        raise InputError(
+            f"{what}; expected a file of evidence, or variable=state such as "
+            f"{first.name}={first.texts[0]}."
+        )
+    return Question(parse_evidence(evidence, schema, option), "mapping")

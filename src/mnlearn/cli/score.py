@@ -12,12 +12,12 @@ from mnlearn.cli.options import (
     inference_options,
     json_option,
     memory_option,
+    print_record,
     reading_options,
     seed_option,
+    spell_option,
     threads_option,
 )
-from mnlearn.cli.printing import print_record
-from mnlearn.cli.values import spell_option
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.metrics import METRIC_NAMES, METRICS, Metric, find_metric, usual_metric
 

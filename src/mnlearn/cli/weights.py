@@ -57,7 +57,7 @@ def weights(
     The structure stays. The weights maximise the pseudo-likelihood of DATA under their prior; those
     of MODEL are not read. Bayesian networks and circuits of features are taken as Markov networks.
     """
-    from mnlearn.api.saving import save_own
+    from mnlearn.api.files import save_own
     from mnlearn.learning.weights.arrangement import learn_weights
     from mnlearn.learning.weights.descent import Penalty
     from mnlearn.learning.weights.fit import MAX_ITERATIONS

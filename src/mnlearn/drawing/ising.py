@@ -34,26 +34,15 @@ _LEGEND, _LINE, _CHARACTER = 3.7, 0.145, 0.062
 MAX_EDGES = 60
 
 
-def draw_ising_network(
-    network: IsingNetwork, groups: ItemGroups | None = None, scale: float = 1.0
-) -> Figure:
-    """Return a figure of a network: edges by the sign and size of their weights.
-
-    Variables with long names have numbers, and a list has the names.
-
-    groups : groups and colours of the variables.
-    scale : factor of the weights, for the scale of widths.
-    """
-    return draw_networks({"": network}, groups, scale)
-
-
 def draw_networks(
     networks: Mapping[str, IsingNetwork], groups: ItemGroups | None = None, scale: float = 1.0
 ) -> Figure:
-    """Return a figure of networks over the same variables, side by side.
+    """Return a figure of networks over the same variables, side by side, by their titles.
 
-    All have the same places of variables and the same scale of widths. The arguments are those of
-    `draw_ising_network`; the names of the networks are their titles.
+    Edges show the sign and size of their weights; all networks have the same places of variables
+    and widths. Variables with long names have numbers, and a list has the names.
+
+    scale : factor of the weights, for the scale of widths.
     """
     from matplotlib.figure import Figure
 

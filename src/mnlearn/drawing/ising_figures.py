@@ -1,12 +1,12 @@
 """The figures of an Ising network by name, for the folder of the command and for Python."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mnlearn.drawing.ising import draw_edge_stability, draw_ising_network, draw_networks
+from mnlearn.drawing.ising import draw_edge_stability, draw_networks
 from mnlearn.drawing.ising_measures import (
     draw_case_dropping,
     draw_centrality,
@@ -14,7 +14,7 @@ from mnlearn.drawing.ising_measures import (
 )
 from mnlearn.drawing.item_groups import colour_groups, to_groups
 from mnlearn.learning.ising.comparison import IsingComparison
-from mnlearn.learning.ising.estimate import Estimate
+from mnlearn.learning.ising.estimate import Estimate, ItemGroups
 from mnlearn.learning.ising.network import compare_edges, compare_strengths
 from mnlearn.runtime.errors import InputError
 
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 def draw_all(found: Estimate) -> dict[str, "Figure"]:
     """Return the figures of all that was estimated, by the names of their files."""
     drawn = {name: draw(found) for name, draw in _DRAWN.items()}
-    drawn["comparison"] = _draw_comparison(found)
+    if found.comparison is not None:
+        labels, scale = found.network.labels, found.network.scale(found.coding)
+        drawn["comparison"] = _draw_compared(found.comparison, found.groups, labels, scale)
     return {name: figure for name, figure in drawn.items() if figure is not None}
 
 
@@ -58,8 +60,7 @@ def draw_ising(
     Raises
     ------
     InputError
-        `found` is neither; there is no such figure, or what it needs was not estimated; or a
-        variable has no group.
+        `found` is neither, or lacks what the figure needs; or a variable has no group.
 
     Examples
     --------
@@ -72,14 +73,11 @@ def draw_ising(
     if isinstance(found, IsingComparison):
         if figure != "network":
             raise InputError(f"figure: expected network for a comparison, got {figure!r}.")
-        return _draw_compared(found, groups, coding)
-    return _draw_estimator(found, figure, groups, coding)
-
-
-def _draw_estimator(
-    found: Any, figure: str, groups: Mapping[str, str] | None, coding: str
-) -> "Figure":
-    """Draw a figure of what an estimator knows."""
+        network = next(iter(found.networks.values()))
+        # Variables that were left out need no group.
+        labels = [*network.labels, *(name for name in found.dropped if name in (groups or ()))]
+        item_groups = None if groups is None else colour_groups(to_groups(groups, labels))
+        return _draw_compared(found, item_groups, labels, network.scale(coding))
     estimate = getattr(found, "estimate_", None)
     if not isinstance(estimate, Estimate):
         raise InputError(
@@ -96,24 +94,11 @@ def _draw_estimator(
 
 
 def _draw_compared(
-    found: IsingComparison, groups: Mapping[str, str] | None, coding: str
+    found: IsingComparison, groups: ItemGroups | None, labels: Sequence[str], scale: float
 ) -> "Figure":
-    """Draw the networks of groups; variables that were left out need no group."""
-    network = next(iter(found.networks.values()))
-    scale = network.scale(coding)
-    if groups is None:
-        return draw_networks(found.networks, None, scale)
-    labels = [*network.labels, *(name for name in found.dropped if name in groups)]
-    item_groups = colour_groups(to_groups(groups, labels))
-    return draw_networks(found.networks, item_groups.select(labels, network.labels), scale)
-
-
-def _draw_network(found: Estimate) -> "Figure":
-    return draw_ising_network(found.network, found.groups, found.network.scale(found.coding))
-
-
-def _draw_centrality(found: Estimate) -> "Figure":
-    return draw_centrality(found.item_frame())
+    """Draw the networks of groups; `labels` are the variables of `groups`."""
+    kept = next(iter(found.networks.values())).labels
+    return draw_networks(found.networks, groups and groups.select(labels, kept), scale)
 
 
 def _draw_stability(found: Estimate) -> "Figure | None":
@@ -140,23 +125,10 @@ def _draw_differences(found: Estimate) -> "Figure | None":
     )
 
 
-def _draw_case_dropping(found: Estimate) -> "Figure | None":
-    return None if found.cases is None else draw_case_dropping(found.cases)
-
-
-def _draw_comparison(found: Estimate) -> "Figure | None":
-    if found.comparison is None:
-        return None
-    network, networks = found.network, found.comparison.networks
-    kept = next(iter(networks.values())).labels
-    groups = None if found.groups is None else found.groups.select(network.labels, kept)
-    return draw_networks(networks, groups, network.scale(found.coding))
-
-
 _DRAWN: dict[str, Callable[[Estimate], Any]] = {
-    "network": _draw_network,
-    "centrality": _draw_centrality,
+    "network": lambda e: draw_networks({"": e.network}, e.groups, e.network.scale(e.coding)),
+    "centrality": lambda e: draw_centrality(e.item_frame()),
     "stability": _draw_stability,
     "differences": _draw_differences,
-    "case_drop": _draw_case_dropping,
+    "case_drop": lambda e: e.cases and draw_case_dropping(e.cases),
 }

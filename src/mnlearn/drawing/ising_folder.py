@@ -16,20 +16,11 @@ if TYPE_CHECKING:
 
 # What is written for some options only. Another run into the same folder removes those of these
 # files that it does not write itself.
+_PARTS = ("stability", "differences", "case_drop", "comparison")
 OPTIONAL = (
-    "stability.pdf",
-    "stability.png",
-    "differences.pdf",
-    "differences.png",
-    "differences_edges.csv",
-    "differences_strength.csv",
-    "case_drop.pdf",
-    "case_drop.png",
-    "case_drop.csv",
-    "comparison.pdf",
-    "comparison.png",
-    "comparison_tests.csv",
-    "comparison_edges.csv",
+    *(f"{name}.{kind}" for name in _PARTS for kind in ("pdf", "png")),
+    *("differences_edges.csv", "differences_strength.csv", "case_drop.csv"),
+    *("comparison_tests.csv", "comparison_edges.csv"),
 )
 _SUMMARY = "summary.json"
 _MODEL = "model.npz"

@@ -8,8 +8,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from mnlearn.models.hidden_tree import HiddenTree, children_of
 from mnlearn.runtime.arrays import read_only
-from mnlearn.runtime.blas import single_threaded
-from mnlearn.runtime.threads import map_ranges
+from mnlearn.runtime.threads import map_ranges, single_threaded
 
 # Messages are scaled after so many products, each of a factor of at most 1.
 _PRODUCTS = 4

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from mnlearn.kernels.l1_logistic.quadratic_model import LEAST_CURVATURE, minimise_model
-from mnlearn.runtime.blas import single_threaded
+from mnlearn.runtime.threads import single_threaded
 
 Matrix = NDArray[np.float64]
 

@@ -4,9 +4,6 @@ import hashlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
     import numpy as np
 
 # Hyperparameters that are seeds write this number themselves: it belongs to their recipes.

@@ -62,12 +62,13 @@ def describe_target() -> str:
     import numba
     import numpy as np
     from llvmlite.binding import get_host_cpu_name
-
-    from mnlearn.runtime.blas import architecture
+    from threadpoolctl import threadpool_info
 
     name, host = numba.config.CPU_NAME, get_host_cpu_name()  # type: ignore[attr-defined]
     if name is not None and numba.config.CPU_FEATURES is None:  # type: ignore[attr-defined]
         name = f"{name} with the features of {host}"
     vectors = np.show_config(mode="dicts")["SIMD Extensions"]
     loops = [*vectors["baseline"], *vectors["found"]][-1]
-    return f"{name or host}, NumPy {loops}, BLAS {architecture()}"
+    libraries = [library for library in threadpool_info() if library["user_api"] == "blas"]
+    blas = ", ".join(sorted({library["architecture"] for library in libraries})) or "unknown"
+    return f"{name or host}, NumPy {loops}, BLAS {blas}"

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from typing import TypeVar
 
 from mnlearn.runtime.progress import pulse
@@ -19,6 +20,19 @@ def available_threads() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def single_threaded() -> AbstractContextManager:
+    """Return a context in which each matrix product uses one thread.
+
+    A library may cut a product into other blocks for another number of threads, and so round
+    otherwise. Several products may still run at once, in threads of our own.
+    """
+    import numpy  # noqa: F401  Loads the library.
+    from threadpoolctl import threadpool_limits
+
+    limits: AbstractContextManager = threadpool_limits(limits=1, user_api="blas")
+    return limits
 
 
 def map_ranges(

@@ -41,7 +41,7 @@ def record(job: str, threads: int) -> None:
 @click.option("--out", type=FILE, required=True, help="File that says what was written.")
 def products(name: str, changed: str, out: Path) -> None:
     """Write scores, tables, figures, claims and pages of a study from its records."""
-    from mnlearn.cli.values import parse_object
+    from mnlearn.cli.options import parse_object
     from mnlearn_studies.plan.configuration import plan_of
     from mnlearn_studies.report.all_products import write_all
 

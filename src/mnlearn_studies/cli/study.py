@@ -4,8 +4,7 @@ import sys
 
 import click
 
-from mnlearn.cli.options import refuse_given
-from mnlearn.cli.values import parse_names
+from mnlearn.cli.options import parse_names, refuse_given
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import say
 from mnlearn_studies.cli.datasets import mirror_option

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from mnlearn.drawing.ising import MAX_EDGES, draw_edge_stability, draw_ising_network
+from mnlearn.drawing.ising import MAX_EDGES, draw_edge_stability, draw_networks
 from mnlearn.drawing.ising_measures import (
     MAX_COMPARED,
     draw_case_dropping,
@@ -29,7 +29,7 @@ def network_of(names):
 
 @pytest.mark.parametrize(("n", "length"), [(4, 1), (6, 40), (10, 75), (40, 75)])
 def test_names_leave_the_network_its_size(n, length):
-    figure = draw_ising_network(network_of([f"{v} ".ljust(length, "x") for v in range(n)]))
+    figure = draw_networks({"": network_of([f"{v} ".ljust(length, "x") for v in range(n)])})
     figure.draw_without_rendering()
     for legend in figure.legends:
         box = legend.get_window_extent()
@@ -57,7 +57,7 @@ def test_labels_of_edge_stability_are_inside_the_figure(length):
 def test_letters_are_white_on_dark_colours():
     fills = {"a": "navy", "b": "black", "c": "#F0E442", "d": "#56B4E9", "e": "#0072B2"}
     groups = colour_groups(list(fills), fills)
-    figure = draw_ising_network(network_of(fills), groups)
+    figure = draw_networks({"": network_of(fills)}, groups)
     found = {text.get_text(): text.get_color() for text in figure.axes[0].texts}
     white, black = "white", "black"
     assert found == {"a": white, "b": white, "c": black, "d": black, "e": white}
@@ -92,7 +92,7 @@ def test_a_line_names_the_characters_that_the_font_lacks(caplog):
     with warnings.catch_warnings(), caplog.at_level(logging.INFO, logger="mnlearn"):
         warnings.simplefilter("error", RuntimeWarning)
         with name_missing_glyphs():
-            render(draw_ising_network(network_of(names)))
+            render(draw_networks({"": network_of(names)}))
         with pytest.raises(RuntimeWarning, match="another"), name_missing_glyphs():
             warnings.warn("another", RuntimeWarning, stacklevel=1)
     assert "figures: DejaVu Sans lacks \u7761, \u8b58, drawn as boxes." in caplog.text

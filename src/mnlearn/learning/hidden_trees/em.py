@@ -14,9 +14,9 @@ from mnlearn.learning.latent_trees.chow_liu import pair_tables
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.circuit_building import NO_PARENT
 from mnlearn.models.hidden_tree import HiddenTree
-from mnlearn.runtime.blas import single_threaded
 from mnlearn.runtime.progress import pulse
 from mnlearn.runtime.random_streams import stream
+from mnlearn.runtime.threads import single_threaded
 from mnlearn.variables.schema import Schema
 
 # With fewer examples held out, their mean says too little.

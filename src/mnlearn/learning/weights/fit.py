@@ -27,7 +27,7 @@ from mnlearn.learning.weights.descent import (
     penalty_terms,
     preconditioner,
 )
-from mnlearn.runtime.blas import single_threaded
+from mnlearn.runtime.threads import single_threaded
 
 Vector = NDArray[np.float64]
 
