@@ -26,7 +26,7 @@ def stub_text() -> str:
         summary = (made.__doc__ or "").splitlines()[0]
         lines = [f"class {class_name}(LearnerEstimator):", f'    """{summary}"""']
         own = [(f.name, _kind(f), f.default) for f in dataclasses.fields(made)]
-        lines += ["    def __init__(", "        self,", "        *,"]
+        lines += ["", "    def __init__(", "        self,", "        *,"]
         lines += [f"        {field}: {kind} = {_written(default)}," for field, kind, default in own]
         lines += ["    ) -> None: ..."]
         parts.append("\n".join(lines) + "\n")

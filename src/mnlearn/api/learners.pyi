@@ -6,6 +6,7 @@ from mnlearn.api.learner_estimators import LearnerEstimator
 
 class ACBN(LearnerEstimator):
     """Bayesian network with tree CPDs, and the circuit that computes it."""
+
     def __init__(
         self,
         *,
@@ -22,6 +23,7 @@ class ACBN(LearnerEstimator):
 
 class ACMN(LearnerEstimator):
     """Markov network with conjunctive features, and the circuit that computes it."""
+
     def __init__(
         self,
         *,
@@ -39,6 +41,7 @@ class ACMN(LearnerEstimator):
 
 class Atomic(LearnerEstimator):
     """The product of smoothed marginals as a network of atomic features."""
+
     def __init__(
         self,
         *,
@@ -50,6 +53,7 @@ class Atomic(LearnerEstimator):
 
 class BLM(LearnerEstimator):
     """Markov network of features found bottom-up (Davis & Domingos 2010)."""
+
     def __init__(
         self,
         *,
@@ -70,6 +74,7 @@ class BLM(LearnerEstimator):
 
 class ChowLiu(LearnerEstimator):
     """The tree of most mutual information, as a circuit."""
+
     def __init__(
         self,
         *,
@@ -81,6 +86,7 @@ class ChowLiu(LearnerEstimator):
 
 class DN2MN(LearnerEstimator):
     """Markov network converted from a dependency network (Lowd 2012)."""
+
     def __init__(
         self,
         *,
@@ -99,6 +105,7 @@ class DN2MN(LearnerEstimator):
 
 class DNBag(LearnerEstimator):
     """Dependency network whose CPDs are geometric means of trees of bootstrap samples."""
+
     def __init__(
         self,
         *,
@@ -114,6 +121,7 @@ class DNBag(LearnerEstimator):
 
 class DNBoost(LearnerEstimator):
     """Dependency network whose CPDs are sums of trees, each fitted to what the others leave."""
+
     def __init__(
         self,
         *,
@@ -129,6 +137,7 @@ class DNBoost(LearnerEstimator):
 
 class DNLR(LearnerEstimator):
     """Dependency network whose CPDs are logistic regressions."""
+
     def __init__(
         self,
         *,
@@ -142,6 +151,7 @@ class DNLR(LearnerEstimator):
 
 class DNMixed(LearnerEstimator):
     """Dependency network whose CPDs are geometric means of trees and a given network."""
+
     def __init__(
         self,
         *,
@@ -157,6 +167,7 @@ class DNMixed(LearnerEstimator):
 
 class DNTree(LearnerEstimator):
     """Dependency network whose CPDs are probability trees."""
+
     def __init__(
         self,
         *,
@@ -170,6 +181,7 @@ class DNTree(LearnerEstimator):
 
 class DTSL(LearnerEstimator):
     """Markov network of the features of probability trees (Lowd & Davis 2010)."""
+
     def __init__(
         self,
         *,
@@ -187,6 +199,7 @@ class DTSL(LearnerEstimator):
 
 class DellaPietra(LearnerEstimator):
     """Markov network of induced features (Della Pietra, Della Pietra & Lafferty 1997)."""
+
     def __init__(
         self,
         *,
@@ -212,6 +225,7 @@ class DellaPietra(LearnerEstimator):
 
 class GSSL(LearnerEstimator):
     """Markov network of features generated at random (Van Haaren & Davis 2012)."""
+
     def __init__(
         self,
         *,
@@ -229,6 +243,7 @@ class GSSL(LearnerEstimator):
 
 class HCLT(LearnerEstimator):
     """Chow-Liu tree of hidden variables with several values, each with one observed variable."""
+
     def __init__(
         self,
         *,
@@ -248,6 +263,7 @@ class HCLT(LearnerEstimator):
 
 class JunctionTree(LearnerEstimator):
     """Junction tree of bounded treewidth."""
+
     def __init__(
         self,
         *,
@@ -263,6 +279,7 @@ class JunctionTree(LearnerEstimator):
 
 class L1(LearnerEstimator):
     """Pairwise Markov network of neighbourhoods (Ravikumar, Wainwright & Lafferty 2010)."""
+
     def __init__(
         self,
         *,
@@ -280,6 +297,7 @@ class L1(LearnerEstimator):
 
 class LEM(LearnerEstimator):
     """Feature tree: features divide the examples, and the variables fall apart."""
+
     def __init__(
         self,
         *,
@@ -303,6 +321,7 @@ class LEM(LearnerEstimator):
 
 class LTM(LearnerEstimator):
     """A tree of observed and hidden variables with as many states each."""
+
     def __init__(
         self,
         *,
@@ -318,6 +337,7 @@ class LTM(LearnerEstimator):
 
 class LW(LearnerEstimator):
     """Markov network of the features of a dependency network, its weights learned."""
+
     def __init__(
         self,
         *,
@@ -335,6 +355,7 @@ class LW(LearnerEstimator):
 
 class Mixture(LearnerEstimator):
     """Mixture of Chow-Liu trees, or of circuits that start from its components."""
+
     def __init__(
         self,
         *,
@@ -355,6 +376,7 @@ class Mixture(LearnerEstimator):
 
 class TreeBag(LearnerEstimator):
     """The mean of the distributions of trees that are learned from bootstrap samples."""
+
     def __init__(
         self,
         *,
