@@ -62,7 +62,7 @@ def test_no_figure_takes_an_option_that_its_kind_does_not_read(kind, tmp_path):
         (
             "compare",
             {"columns": [FIRST, {**RATIO, "minus": ["first", "first"]}]},
-            ", column ratio: expected one of minus, over, percent_less, exceeds, got minus and",
+            ", column ratio: expected one of minus, over, percent_less, got minus and",
         ),
         (
             "compare",
@@ -79,7 +79,6 @@ def test_no_figure_takes_an_option_that_its_kind_does_not_read(kind, tmp_path):
             {"columns": [{**FIRST, "study": "gssl"}]},
             ", column first: expected the key 't",
         ),
-        ("compare", {**COMPARE, "traces": [{}]}, ", trace 1: expected the key 'method'."),
         ("stacked", {"columns": [FIRST]}, ": expected the key 'published'."),
         (
             "stacked",
@@ -88,11 +87,6 @@ def test_no_figure_takes_an_option_that_its_kind_does_not_read(kind, tmp_path):
         ),
         ("ranks", {"columns": [FIRST]}, ", columns: expected a list of 3 mappings or more, got"),
         ("ranks", {"columns": 3 * [FIRST]}, ", column first: expected the key 'head'."),
-        (
-            "ranks",
-            {"columns": 3 * [{**FIRST, "head": "A"}], "level": 5},
-            ", level: expected a number be",
-        ),
         (
             "datasets",
             {"published": [{"study": "gssl"}]},

@@ -82,11 +82,6 @@ def test_a_quantity_that_is_like_no_other_is_refused_too():
         {"method": "atomic", "quantity": "n_split"},
         # The label of an axis.
         {"quantity": "CML"},
-        # A column of a file of grid points, and the name that the table gives its largest value.
-        {
-            "traces": [{"method": "dtsl", "quantity": "n_split", "name": "most_splits"}],
-            "columns": [{"method": "dtsl", "quantity": "most_splits"}],
-        },
     ],
 )
 def test_what_may_come_is_not_refused(options):

@@ -147,12 +147,8 @@ def check_sources(
     a kind that are still to be made.
     """
     found, scored = set(scores["quantity"]), set(scores["method"])
-    traced = [str(trace.get("name")) for trace in entry.get("traces", [])]
-    possible = [*found, *traced, *_possible_quantities(content)]
+    possible = [*found, *_possible_quantities(content)]
     for place, options in walk(entry):
-        # These quantities are columns of files that are read later.
-        if place[:1] and place[0].startswith("trace"):
-            continue
         where = place_name(study, kind, entry, place)
         if "study" in options:
             _check_published(options, published, where)

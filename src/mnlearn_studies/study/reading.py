@@ -64,7 +64,6 @@ def at_least(n: int, what: str = "mappings") -> Limit:
 
 
 Positive = Annotated[float, Limit("a number above 0", lambda value: value > 0)]
-Level = Annotated[float, Limit("a number between 0 and 1", lambda value: 0 < value < 1)]
 Decimals = Annotated[int, from_to(0, 15)]
 Whole = Annotated[int, from_to(1)]
 Share = Annotated[float, Limit("a number from 0 and below 1", lambda value: 0 <= value < 1)]

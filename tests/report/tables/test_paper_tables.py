@@ -5,12 +5,9 @@ import pytest
 from made_tables import LABELS, bold, made_by, make, parsed, scores_of, texts
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.registry import load_registry
-from mnlearn_studies.report import tables
-from mnlearn_studies.report.material import Material
 from mnlearn_studies.report.tables.of_gssl import (
     tabulate_choices,
 )
-from mnlearn_studies.study.definition import Study
 
 
 def test_datasets_beside_several_papers_with_their_origin(published):
@@ -170,40 +167,6 @@ def test_choices_with_and_without_some_points(published):
     ]
     assert parsed(table)[0]["generated_without"] == "2000000"
     assert made_by(tabulate_choices, scores_of([]), published).body == ()
-
-
-def test_numbers_of_the_traces_are_the_largest_of_the_points_that_count(published, tmp_path):
-    head = "stage,lambda,merge,n_candidates\n"
-    points = "0,0.5,or,40000\n0,1.0,or,30000\n0,2.0,or,20000\n0,1.0,and,35000\n"
-    for dataset, text in {"msweb": points, "nltcs": "0,1.0,or,136\n", "msnbc": ""}.items():
-        path = tmp_path / "tuning" / dataset / "l1@0.csv"
-        path.parent.mkdir(parents=True)
-        path.write_text(head + text)
-    product = {
-        "name": "t",
-        "kind": "compare",
-        "caption": "C.",
-        "decimals": 0,
-        "traces": [
-            {"method": "l1", "quantity": "n_candidates", "name": "most", "equal": {"merge": "or"},
-             "at_least": {"lambda": 1}},
-        ],
-        "columns": [
-            {"name": "most", "method": "l1", "quantity": "most"},
-            {"name": "published", "study": "gssl", "table": 4, "method": "l1",
-             "quantity": "n_features_generated"},
-            {"name": "exceeds", "head": "more than possible", "exceeds": ["published", "most"]},
-        ],
-    }  # fmt: skip
-    study = Study("s", {"datasets": list(LABELS), "tables": [product], "title": "T"})
-    table = tables.make_table(
-        Material.of(study, scores_of([]), published, LABELS, tmp_path), product
-    )
-    assert texts(table) == [
-        ["NLTCS", "136", "134", "no"],
-        ["MSWeb", "30000", "33828", "yes"],
-    ]
-    assert table.notes == ("more than possible: yes on 1 of 2 datasets.",)
 
 
 def test_columns_whose_numbers_have_one_note_share_it(published):

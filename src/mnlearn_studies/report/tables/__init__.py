@@ -5,18 +5,16 @@ one study has is a function in the file of this study. See `KINDS` and `OF_STUDI
 """
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from types import MappingProxyType
 
-import pandas as pd
-
 from mnlearn.runtime.files import write_text
 from mnlearn.runtime.names import one_line
 from mnlearn_studies.datasets.sample_names import base_of
-from mnlearn_studies.records.files import find_version
-from mnlearn_studies.records.gather import COLUMNS
+from mnlearn_studies.records.files import find_version as find_version
+from mnlearn_studies.records.gather import COLUMNS as COLUMNS
 from mnlearn_studies.records.kinds import KINDS as RECORDS
 from mnlearn_studies.report.material import Material, Options, chosen_products
 from mnlearn_studies.report.tables.compare import Compare, Stacked
@@ -29,9 +27,9 @@ from mnlearn_studies.report.tables.of_gssl import (
     tabulate_effects,
 )
 from mnlearn_studies.report.tables.of_lem import tabulate_times, tabulate_units
-from mnlearn_studies.report.tables.table import Table, TableEntry, Trace, mark_stale
+from mnlearn_studies.report.tables.table import Table, TableEntry, mark_stale
 from mnlearn_studies.report.tables.variants import Variants, VariantsByDataset
-from mnlearn_studies.study.frames import read_frame
+from mnlearn_studies.study.frames import read_frame as read_frame
 from mnlearn_studies.study.published import Source, is_time
 from mnlearn_studies.study.reading import walk
 from mnlearn_studies.study.samples import list_means
@@ -70,10 +68,6 @@ def make_table(
     See `Material.of_entry`.
     """
     entry, material = material.of_entry("tables", product, KINDS)
-    if rows := list(_trace_numbers(entry.traces, material)):
-        traced = pd.DataFrame(rows, columns=list(COLUMNS))
-        scores = pd.concat([material.scores, traced]) if len(material.scores) else traced
-        material = dataclasses.replace(material, scores=scores)
     of_study = OF_STUDIES.get(entry.kind)
     table = entry.tabulate(material) if of_study is None else of_study(material)
     # Tables of samples have rows of means, and of the datasets that the samples are drawn from.
@@ -113,24 +107,6 @@ def write_tables(made: Iterable[Table], folder: Path) -> None:
         write_text(folder / f"{table.name}.csv", to_csv(table))
         write_text(folder / f"{table.name}.md", to_markdown(table))
         write_text(folder / f"{table.name}.tex", to_latex(table))
-
-
-def _trace_numbers(traces: Iterable[Trace], material: Material) -> Iterator[tuple[object, ...]]:
-    """Yield the rows of `gather.COLUMNS` that only the traces of tuning have."""
-    for trace in traces:
-        columns = (trace.quantity, *trace.equal, *trace.at_least)
-        for dataset in material.labels:
-            path = find_version(material.folder / "tuning", dataset, trace.method, ".csv")
-            if path is None:
-                continue
-            points = read_frame(path, columns)
-            for parameter, value in trace.equal.items():
-                points = points[points[parameter] == value]
-            for parameter, value in trace.at_least.items():
-                points = points[points[parameter] >= value]
-            if len(points):
-                largest = float(points[trace.quantity].max())
-                yield (material.study.name, dataset, trace.method, "", trace.name, largest, None)
 
 
 def time_notes(material: Material, product: Options) -> tuple[str, ...]:

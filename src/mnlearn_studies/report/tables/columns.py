@@ -12,19 +12,18 @@ COMPUTED = {
     "minus": lambda x, y: x - y,
     "over": lambda x, y: x / y if y else None,
     "percent_less": lambda x, y: 100 * (1 - x / y) if y else None,
-    "exceeds": lambda x, y: float(x > y),
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """A column: the keys of a source, or one of four keys with the names of two other columns.
+    """A column: the keys of a source, or one of three keys with the names of two other columns.
 
     - name, head, group: name in the CSV file, heading (the name, if empty), and heading above a
       group of columns.
     - method, quantity, variant, study, table: see `study.published.Source`.
-    - minus, over, percent_less, exceeds: two columns, of which the numbers are computed: their
-      difference; their ratio; by how many per cent the first is less; whether the first is larger.
+    - minus, over, percent_less: two columns, of which the numbers are computed: their difference;
+      their ratio; by how many per cent the first is less.
     - decimals: those of the table, if None; significant: three significant digits instead of
       decimals; scientific: one digit and a power of ten; stderr: with standard errors.
     - rank: the best of all columns of equal rank is bold; lower: lower is better.
@@ -41,7 +40,6 @@ class Column:
     minus: Pair | None = None
     over: Pair | None = None
     percent_less: Pair | None = None
-    exceeds: Pair | None = None
     decimals: Decimals | None = None
     significant: bool = False
     rank: str = ""
@@ -130,5 +128,4 @@ class StackedColumn(Column):
             minus=None,
             over=None,
             percent_less=None,
-            exceeds=None,
         )

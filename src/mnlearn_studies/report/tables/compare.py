@@ -58,8 +58,6 @@ class Filled:
             text = cell.text
             if c.minus:
                 text = f"{number.value:+.{c.decimals}f}"
-            if c.exceeds:
-                text = "yes" if number.value else "no"
             if c.stderr and number.stderr is not None:
                 text += f" ± {number.stderr:.{c.decimals}f}"
             if c.scientific:
@@ -118,19 +116,6 @@ class Filled:
             f"{significant(p)} by Holm's rule for {len(tested)} tests; effect "
             f"{found.effect:+.2f} (rank-biserial correlation)."
             for ((a, b), found), p in zip(tested.items(), adjusted, strict=True)
-        ]
-
-    def exceeding(self, datasets: Sequence[str]) -> list[str]:
-        """Return for each column that compares two others on how many datasets it says yes."""
-        found = {
-            c.title: [self.data[c.name][d].value for d in datasets if d in self.data[c.name]]
-            for c in self.columns
-            if c.exceeds
-        }
-        return [
-            f"{title}: yes on {sum(values):.0f} of {len(values)} datasets."
-            for title, values in found.items()
-            if values
         ]
 
     def published_notes(self, datasets: Sequence[str]) -> list[str]:
@@ -256,7 +241,6 @@ class Compare(OfColumns):
             body=(*rows, *self.mean_rows(filled, datasets)),
             notes=(
                 *filled.tests(self.tests, datasets),
-                *filled.exceeding(datasets),
                 *filled.matches(self.matches, filled, datasets),
                 *filled.published_notes(datasets),
             ),

@@ -22,7 +22,10 @@ from mnlearn_studies.report.tables.table import (
     value_cell,
 )
 from mnlearn_studies.study.published import Number
-from mnlearn_studies.study.reading import Decimals, Level, at_least
+from mnlearn_studies.study.reading import Decimals, at_least
+
+# Significance level of all tests.
+LEVEL = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,11 +33,10 @@ class Ranks(TableEntry):
     """The mean rank of each method, and p-values of all pairs adjusted for their number."""
 
     columns: Annotated[tuple[RankedColumn, ...], at_least(3)]
-    level: Level = 0.05
 
     def tabulate(self, material: Material) -> Table:
         """Return the table."""
-        level, heads = self.level, [c.head for c in self.columns]
+        heads = [c.head for c in self.columns]
         sources = [c.source for c in self.columns if c.source]
         # Ranks and adjusted p-values depend on all methods.
         ours = tuple(source.method for source in sources if not source.is_published)
@@ -44,7 +46,7 @@ class Ranks(TableEntry):
         notes: tuple[str, ...] = ("Too few datasets are scored.",)
         if len(datasets) >= 2:
             values = np.array([[found[d].value for found in data] for d in datasets])
-            ranked = friedman(values, level)
+            ranked = friedman(values)
             pairs = list(combinations(range(len(heads)), 2))
             found = [wilcoxon(values[:, i], values[:, j]).p for i, j in pairs]
             p = dict(zip(pairs, holm(found), strict=True))
@@ -53,7 +55,7 @@ class Ranks(TableEntry):
                 cells = [Cell(heads[i], heads[i]), value_cell(float(ranked.mean[i]), 2, *ours)]
                 cells.append(count_cell(n_best[i], *ours))
                 cells += [
-                    Cell("–") if i == j else _p_cell(p[min(i, j), max(i, j)], level, ours)
+                    Cell("–") if i == j else _p_cell(p[min(i, j), max(i, j)], ours)
                     for j in range(len(heads))
                 ]
                 rows.append(Row(tuple(cells), tuple(datasets)))
@@ -61,9 +63,9 @@ class Ranks(TableEntry):
             notes = (
                 f"{len(datasets)} datasets. Friedman's test: p {friedman_p}. Mean ranks that "
                 f"differ by less than {ranked.critical_difference:.2f} are not told apart by "
-                f"Nemenyi's test at {level:g}.",
+                f"Nemenyi's test at {LEVEL:g}.",
                 "The other columns: two-sided Wilcoxon signed-rank tests of each pair, p adjusted "
-                f"by Holm's rule for the {len(pairs)} pairs; bold at {level:g}.",
+                f"by Holm's rule for the {len(pairs)} pairs; bold at {LEVEL:g}.",
             )
         return Table(
             columns=("method", "mean_rank", "best_on", *(f"p_against_{head}" for head in heads)),
@@ -73,16 +75,16 @@ class Ranks(TableEntry):
         )
 
 
-def _p_cell(p: float, level: float, methods: tuple[str, ...]) -> Cell:
+def _p_cell(p: float, methods: tuple[str, ...]) -> Cell:
     text = "< 0.0001" if p < 1e-4 else significant(p)
-    return Cell(text, float(p), bold=p <= level, methods=methods)
+    return Cell(text, float(p), bold=p <= LEVEL, methods=methods)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Paired(TableEntry):
     """Mean differences of a score over test examples with paired standard errors.
 
-    A difference is bold if it differs from 0 at `level` by a two-sided z-test; p-values are
+    A difference is bold if it differs from 0 at `LEVEL` by a two-sided z-test; p-values are
     adjusted by Holm's rule for all differences of the table.
 
     against : labels of other methods, which the study pairs with the method.
@@ -92,7 +94,6 @@ class Paired(TableEntry):
     against: tuple[str, ...]
     quantity: str = "cmll"
     decimals: Decimals = 3
-    level: Level = 0.05
 
     def tabulate(self, material: Material) -> Table:
         """Return the table."""
@@ -102,7 +103,7 @@ class Paired(TableEntry):
         found = {(d, o): data[o][d] for d in datasets for o in others if d in data[o]}
         z = [abs(n.value / n.stderr) if n.stderr else 0.0 for n in found.values()]
         adjusted = holm([2 * float(stats.norm.sf(value)) for value in z])
-        is_told = {place: p <= self.level for place, p in zip(found, adjusted, strict=True)}
+        is_told = {place: p <= LEVEL for place, p in zip(found, adjusted, strict=True)}
         rows = []
         for d in datasets:
             cells = [

@@ -1,11 +1,9 @@
 """A table, independent of how it is rendered, and what its cells are made from."""
 
 import dataclasses
-from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -75,28 +73,9 @@ class Table:
         return self.alignment or "l" + "r" * (len(self.columns) - 1)
 
 
-@dataclass(frozen=True)
-class Trace:
-    """A number called `name`: the largest of a `quantity` over points of the trace of a `method`.
-
-    equal, at_least : the values, and the smallest values, that a point has to have, by parameter.
-    """
-
-    method: str
-    quantity: str
-    name: str
-    equal: Mapping[str, Any] = field(default_factory=dict)
-    at_least: Mapping[str, float] = field(default_factory=dict)
-
-
 @dataclass(frozen=True, kw_only=True)
 class TableEntry(Product):
-    """A table of a study, of a kind that derives from this class; see `tables.KINDS`.
-
-    traces : numbers that only the traces of tuning have.
-    """
-
-    traces: tuple[Trace, ...] = ()
+    """A table of a study, of a kind that derives from this class; see `tables.KINDS`."""
 
     def tabulate(self, material: Material) -> Table:
         """Return the table."""
