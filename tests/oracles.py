@@ -125,24 +125,12 @@ class BeliefPropagation:
             states = all_states(len(variables))
             table = np.where((states == asked).all(axis=1), np.exp(w), 1.0)
             self.factors.append((variables, states, table, np.zeros(len(variables))))
-        self._arrange()
 
-    def _arrange(self):
-        """Put the factors in runs: each into the first run that has none of its variables."""
-        runs = []
-        for factor in self.factors:
-            for run in runs:
-                if not set(factor[0]) & {v for other in run for v in other[0]}:
-                    run.append(factor)
-                    break
-            else:
-                runs.append([factor])
-        self.factors = [factor for run in runs for factor in run]
-
-    def iterate(self, damping, parallel):
+    def iterate(self, damping):
+        """Renew all messages from the beliefs before; return the largest change of a belief."""
         before = self.beliefs.copy()
         for variables, states, table, messages in self.factors:
-            cavity = (before if parallel else self.beliefs)[variables] - messages
+            cavity = before[variables] - messages
             own = 1 / (1 + np.exp(np.where(states, -cavity, cavity)))
             others = (table * own.prod(axis=1))[:, None] / own
             new = np.log((others * states).sum(axis=0)) - np.log(

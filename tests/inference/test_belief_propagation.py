@@ -4,24 +4,29 @@ import numpy as np
 import pytest
 
 from checked_networks import CHECKED
+from made_factors import log_joint, log_sum
 from made_random import random_data, random_dependency_network, random_network
-from made_state_models import random_states_network
+from made_state_models import pairwise_tree, random_states_network
 from mnlearn.inference.marginals import conditional_marginals as marginals_of_rows
-from mnlearn.inference.settings import Inference
-from mnlearn.inference.terms import query_of, terms_of
-from mnlearn.inference.variational import bethe_log_partition, infer_beliefs, propagate
+from mnlearn.inference.settings import SCHEDULES, Inference
+from mnlearn.inference.state_columns import log_state_probabilities
+from mnlearn.inference.tables.factors import factors_of
+from mnlearn.inference.terms import given_by_feature, terms_of
+from mnlearn.inference.variational import bethe_log_partition, propagate
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError
 from oracles import BeliefPropagation, all_states, conditional_marginals, log_potential
 
-NOTHING = np.empty((1, 0), np.uint8)
+
+def beliefs(network, inference, query=None, row=None):
+    query = range(network.n_vars) if query is None else query
+    row = np.zeros(network.n_vars, np.uint8) if row is None else row
+    return propagate(given_by_feature(network), row[None], np.sort(list(query)), inference)
 
 
 def marginals(network, row, query, inference=None):
-    run = inference or Inference("bp")
-    asked, found = infer_beliefs(terms_of(network), row, np.array(query), run)
-    assert asked.query.tolist() == sorted(query)
+    found = beliefs(network, inference or Inference("bp"), query, row)
     return 1 / (1 + np.exp(-found.log_odds[0])), found.converged[0]
 
 
@@ -106,14 +111,33 @@ def test_weights_that_rule_a_state_out_give_numbers():
 def test_without_features_beliefs_are_even_and_dependency_networks_are_refused():
     network = markov_network(3, features_of([]), np.zeros(0))
     assert marginals(network, np.zeros(3, np.uint8), [0, 2])[0].tolist() == [0.5, 0.5]
-    terms = terms_of(random_dependency_network(0))
+    network, rows = random_dependency_network(0), random_data(0).rows
     with pytest.raises(InputError, match="expected a Markov network"):
-        infer_beliefs(terms, np.zeros(5, np.uint8), np.array([0, 1]), Inference("bp"))
-    states = random_states_network(0)
-    with pytest.raises(InputError, match="inference bp: some features are too long for tables"):
-        infer_beliefs(
-            terms_of(states), np.zeros(states.n_columns, np.uint8), np.arange(2), Inference("bp")
-        )
+        marginals_of_rows(terms_of(network), rows, np.array([0]), Inference("bp"), seed=0)
+
+
+def state_marginals(network):
+    joint = log_joint(factors_of(network))
+    p = np.exp(joint - log_sum(joint))
+    axes = range(p.ndim)
+    return np.concatenate([p.sum(axis=tuple(a for a in axes if a != v)) for v in axes])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_features_of_variables_of_several_states(seed):
+    """Exact on a tree, and the same as tables with loops where a table has one feature."""
+    network = pairwise_tree(seed, scale=2.0)
+    values = np.zeros(network.n_vars, np.uint8)
+    exact = state_marginals(network)
+    found = beliefs(network, tight(), row=values)
+    own = np.exp(log_state_probabilities(found.log_odds[0], network.schema.start))
+    np.testing.assert_allclose(own, exact, atol=1e-9)
+    loops = random_states_network(seed, n_features=8, scale=0.5)
+    for schedule in SCHEDULES:
+        found = beliefs(loops, tight(schedule=schedule), row=values)
+        assert found.converged.all()
+        p = np.exp(log_state_probabilities(found.log_odds[0], loops.schema.start))
+        np.testing.assert_allclose(p, state_marginals(loops), atol=0.05)
 
 
 def tight(**settings):
@@ -124,24 +148,23 @@ def log_z(network):
     return np.logaddexp.reduce([log_potential(network, x) for x in all_states(network.n_vars)])
 
 
-@pytest.mark.parametrize("schedule", ["sequential", "parallel"])
+@pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("seed", range(50))
 def test_marginals_and_log_z_of_trees_are_exact(seed, schedule):
     network = tree(seed)
-    found = propagate(query_of(terms_of(network), np.arange(7)), NOTHING, tight(schedule=schedule))
+    found = beliefs(network, tight(schedule=schedule))
     assert found.converged.all()
     exact = conditional_marginals(network, np.zeros(7, np.uint8), range(7))
     np.testing.assert_allclose(1 / (1 + np.exp(-found.log_odds[0])), exact, atol=1e-9)
     assert found.log_partition[0] == pytest.approx(log_z(network), abs=1e-9)
 
 
-@pytest.mark.parametrize("schedule", ["sequential", "parallel"])
+@pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("checked", CHECKED)
 def test_fixed_points_are_those_of_another_program(checked, schedule):
     network = checked.network
-    asked = query_of(terms_of(network), np.arange(network.n_vars))
     for damping in (0.2, 0.5, 0.8):
-        found = propagate(asked, NOTHING, tight(schedule=schedule, damping=damping))
+        found = beliefs(network, tight(schedule=schedule, damping=damping))
         assert found.converged.all()
         p = 1 / (1 + np.exp(-found.log_odds[0]))
         np.testing.assert_allclose(p, checked.marginals["bp"], atol=1e-9)
@@ -149,24 +172,24 @@ def test_fixed_points_are_those_of_another_program(checked, schedule):
     assert log_z(network) == pytest.approx(checked.log_z["exact"], abs=1e-9)
 
 
-@pytest.mark.parametrize("schedule", ["sequential", "parallel"])
+@pytest.mark.parametrize("schedule", SCHEDULES)
 def test_fifty_networks_with_loops_agree_with_an_implementation_by_tables(schedule):
-    """After a few iterations, in the order of the factors, and where the updates end."""
+    """After a few iterations from the same messages, and where the updates end."""
     for seed in range(50):
         scale = (0.5, 2.0)[seed % 2]
         network = random_network(seed, n_vars=8, n_features=25, scale=scale)
-        asked = query_of(terms_of(network), np.arange(8))
         oracle = BeliefPropagation(network)
-        for _ in range(3):
-            oracle.iterate(0.25, schedule == "parallel")
-        few = Inference("bp", iterations=3, tolerance=0.0, damping=0.25, schedule=schedule)
-        found = propagate(asked, NOTHING, few)
-        np.testing.assert_allclose(found.log_odds[0], oracle.beliefs, atol=1e-9)
+        if schedule == "parallel":
+            for _ in range(3):
+                oracle.iterate(0.25)
+            few = Inference("bp", iterations=3, tolerance=0.0, damping=0.25, schedule=schedule)
+            found = beliefs(network, few)
+            np.testing.assert_allclose(found.log_odds[0], oracle.beliefs, atol=1e-9)
         if scale == 2.0:
             continue
-        while oracle.iterate(0.25, schedule == "parallel") > 1e-12:
+        while oracle.iterate(0.25) > 1e-12:
             pass
-        found = propagate(asked, NOTHING, tight(damping=0.25, schedule=schedule))
+        found = beliefs(network, tight(damping=0.25, schedule=schedule))
         assert found.converged.all()
         np.testing.assert_allclose(found.log_odds[0], oracle.beliefs, atol=1e-9)
         assert found.log_partition[0] == pytest.approx(oracle.log_partition(), abs=1e-9)

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.inference.indicators import Indicators, over_indicators
-from mnlearn.inference.tables.factors import Factors, factors_of
+from mnlearn.inference.tables.factors import factors_of, given_of_factors, given_of_features
 from mnlearn.kernels.sampling.blocks import Blocks
 from mnlearn.kernels.sampling.conditioning import SYMMETRIC, QueryTerms, number_kinds
+from mnlearn.kernels.tables.graphs import Given
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.features import FeatureSet, concatenate, feature_set
 from mnlearn.models.markov_network import MarkovNetwork
@@ -39,9 +40,10 @@ class Terms:
     model: Model
 
     @cached_property
-    def factors(self) -> Factors | None:
-        """The model as tables, if these are not too large."""
-        return factors_of(self.model)
+    def given(self) -> Given:
+        """The factors of belief propagation: tables, or each feature, where these are too large."""
+        found = factors_of(self.model)
+        return given_by_feature(self.model) if found is None else given_of_factors(found)
 
     @property
     def n_vars(self) -> int:
@@ -59,6 +61,12 @@ def terms_of(model: Model) -> Terms:
     if not possible.all():
         features, weight = features.select(possible), weight[possible]
     return Terms(indicators, features, weight, np.full(len(features), SYMMETRIC, np.int64), model)
+
+
+def given_by_feature(model: Model) -> Given:
+    """Return the features of a model as factors of their own, as in the papers of the studies."""
+    network: MarkovNetwork = model.to_markov_network()
+    return given_of_features(network.schema, network.features, finite(network.weight))
 
 
 def terms_of_features(model: DependencyNetwork) -> Terms:

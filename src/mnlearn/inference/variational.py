@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.inference.settings import SCHEDULES, Inference
-from mnlearn.inference.tables.factors import Factors
+from mnlearn.inference.tables.factors import given_of_factors
 from mnlearn.inference.tables.relaxed import relaxed_factors
-from mnlearn.inference.terms import Query, Terms, query_of, terms_of
-from mnlearn.kernels.sampling.belief_propagation import PropagationPlan, propagate_beliefs
+from mnlearn.inference.terms import Query, Terms, given_by_feature, query_of, terms_of
 from mnlearn.kernels.sampling.mean_field import fit_mean_field
 from mnlearn.kernels.tables.beliefs import MessagePlan, propagate_tables
 from mnlearn.kernels.tables.forests import bound_by_forests
+from mnlearn.kernels.tables.graphs import Given
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
@@ -76,17 +76,6 @@ def approximate_rows(
     return Approximation(log_odds, report, tolerance)
 
 
-def log_partition_by(
-    approximate: Callable[[Query, NDArray[np.uint8], Inference], Approximation],
-    network: MarkovNetwork | BayesianNetwork,
-    inference: Inference,
-) -> tuple[float, bool]:
-    """Return the log Z of a network, in nats, by an approximation, and whether it converged."""
-    asked = query_of(terms_of(network), np.arange(network.n_vars))
-    found = approximate(asked, np.empty((1, 0), np.uint8), inference)
-    return float(found.log_partition[0]), bool(found.converged[0])
-
-
 def approximate(
     terms: Terms,
     asked: Query,
@@ -98,77 +87,18 @@ def approximate(
     """Return the marginals of query variables by mean field or belief propagation.
 
     rows : uint8, (n_rows, n_columns), values of all variables. evidence : the same, as indicators
-        of the evidence variables. The messages are those of tables, unless these are too large.
+        of the evidence variables.
     """
     if inference.method != "bp":
         return fit_independent(asked, evidence, inference, threads=threads)
-    if terms.factors is None:
-        return propagate(asked, evidence, inference, threads=threads)
+    if not terms.model.has_joint:
+        raise InputError("belief propagation: expected a Markov network.")
     values = terms.model.schema.values(rows)
-    return propagate_on_tables(terms.factors, values, asked.query, inference, threads=threads)
-
-
-def infer_beliefs(
-    terms: Terms,
-    row: NDArray[np.uint8],
-    query: NDArray[np.int64],
-    inference: Inference,
-) -> tuple[Query, Approximation]:
-    """Return the beliefs of `query` by features, given the values of all other variables of a row.
-
-    row : uint8, (n_columns,); values of query variables are not read. query : variables.
-    """
-    asked = query_of(terms, query)
-    return asked, propagate(asked, terms.indicators.extend(row[None])[:, asked.evidence], inference)
+    return propagate(terms.given, values, asked.query, inference, threads=threads)
 
 
 def propagate(
-    asked: Query, evidence: NDArray[np.uint8], inference: Inference, *, threads: int = 1
-) -> Approximation:
-    """Return the beliefs of query variables of two states given each row of evidence, by features.
-
-    evidence : uint8, (n_rows, n_evidence_indicators). `log_partition` of the answer is the Bethe
-    estimate of log Z.
-
-    Raises
-    ------
-    InputError
-        The terms are those of a dependency network, which has no factors, or the variables have
-        more states.
-
-    Notes
-    -----
-    Each feature is a factor of its own, as in the papers of the studies. An iteration costs time
-    proportional to the total length of the features. The marginals and log Z are exact where the
-    graph that joins each feature to its query variables has no cycle. Two features over the same
-    two variables make a cycle; see `propagate_on_tables`.
-
-    References
-    ----------
-    Yedidia, Freeman & Weiss, "Constructing free-energy approximations and generalized belief
-    propagation algorithms", IEEE Transactions on Information Theory 51 (2005).
-    """
-    if asked.owned:
-        raise InputError("belief propagation: expected a Markov network.")
-    if inference.schedule == "residual" or not asked.is_binary:
-        what = "inference bp" if not asked.is_binary else "schedule residual"
-        other = "gibbs or meanfield" if not asked.is_binary else "sequential or parallel"
-        raise InputError(f"{what}: some features are too long for tables; use {other}.")
-    plan = PropagationPlan(
-        inference.iterations,
-        inference.tolerance,
-        inference.damping,
-        inference.schedule == "parallel",
-    )
-
-    def fit(rows: NDArray, first: int, last: int, log_odds: NDArray, report: NDArray) -> None:
-        propagate_beliefs(asked.terms, rows, plan, first, last, log_odds, report)
-
-    return approximate_rows(fit, asked, evidence, inference.tolerance, threads)
-
-
-def propagate_on_tables(
-    factors: Factors,
+    given: Given,
     values: NDArray[np.uint8],
     query: NDArray[np.int64],
     inference: Inference,
@@ -183,26 +113,28 @@ def propagate_on_tables(
 
     Notes
     -----
-    Messages go between each table and its variables; `kernels.tables.beliefs` says how. The answers
-    are exact where the graph that joins each table to its query variables has no cycle, after one
-    sweep from the leaves and one back.
+    Messages go between each table, or feature, and its variables; `kernels.tables.beliefs` says
+    how. The answers are exact where the graph that joins each factor to its query variables has no
+    cycle, after one sweep from the leaves and one back.
 
     References
     ----------
-    Elidan, McGraw & Koller, "Residual belief propagation", UAI 2006.
+    Yedidia, Freeman & Weiss, "Constructing free-energy approximations and generalized belief
+    propagation algorithms", IEEE Transactions on Information Theory 51 (2005). Elidan, McGraw &
+    Koller, "Residual belief propagation", UAI 2006.
     """
     values = values.copy()
     values[:, query] = NO_STATE
-    first = np.concatenate([[0], np.cumsum(factors.arity)])
+    first = np.concatenate([[0], np.cumsum(given.arity)])
     scores, report = np.empty((len(values), first[-1])), np.empty((len(values), 3))
     plan = _message_plan(inference)
 
     def run(begin: int, end: int) -> None:
-        propagate_tables(_arrays(factors), values, plan, begin, end, scores, report)
+        propagate_tables(given, values, plan, begin, end, scores, report)
 
     map_ranges(run, len(values), threads)
     columns = []
-    for v in query[factors.arity[query] > 1].tolist():
+    for v in query[given.arity[query] > 1].tolist():
         own = scores[:, first[v] : first[v + 1]]
         columns.append(own[:, 1:] - own[:, :1] if own.shape[1] == 2 else own)
     return Approximation(
@@ -210,10 +142,6 @@ def propagate_on_tables(
         report,
         inference.tolerance,
     )
-
-
-def _arrays(factors: Factors) -> tuple[NDArray, ...]:
-    return (factors.arity, factors.start, factors.scope, factors.offset, factors.log_table)
 
 
 def _message_plan(inference: Inference) -> MessagePlan:
@@ -232,13 +160,9 @@ def bethe_log_partition(
     The estimate can be above or below log Z. It is exact where the graph that joins each factor to
     its variables has no cycle. Without tables, infinite weights count as `terms.HARD_WEIGHT`.
     """
-    terms = terms_of(network)
-    if by_feature or terms.factors is None:
-        return log_partition_by(propagate, network, inference)
-    every = np.arange(network.n_vars)
-    found = propagate_on_tables(
-        terms.factors, np.full((1, len(every)), NO_STATE, np.uint8), every, inference
-    )
+    given = given_by_feature(network) if by_feature else terms_of(network).given
+    nothing = np.full((1, network.n_vars), NO_STATE, np.uint8)
+    found = propagate(given, nothing, np.arange(network.n_vars), inference)
     return float(found.log_partition[0]), bool(found.converged[0])
 
 
@@ -255,9 +179,9 @@ def bound_log_partition_above(
     Wainwright, Jaakkola & Willsky, "A new class of upper bounds on the log partition function",
     IEEE Transactions on Information Theory 51 (2005).
     """
-    factors = relaxed_factors(network)
+    given = given_of_factors(relaxed_factors(network))
     unknown = np.full(network.n_vars, NO_STATE, np.uint8)
-    value, _, change = bound_by_forests(_arrays(factors), unknown, _message_plan(inference))
+    value, _, change = bound_by_forests(given, unknown, _message_plan(inference))
     return value, bool(change <= inference.tolerance)
 
 
@@ -301,4 +225,6 @@ def bound_log_partition(
 
     The bound holds without convergence too.
     """
-    return log_partition_by(fit_independent, network, inference)
+    asked = query_of(terms_of(network), np.arange(network.n_vars))
+    found = fit_independent(asked, np.empty((1, 0), np.uint8), inference)
+    return float(found.log_partition[0]), bool(found.converged[0])

@@ -1,5 +1,7 @@
 """Messages of tables: exact on trees, and bounds of log Z, against enumeration."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy
@@ -14,15 +16,17 @@ from mnlearn.inference.evidence import read_mapping
 from mnlearn.inference.plan import Plan
 from mnlearn.inference.settings import SCHEDULES, Inference
 from mnlearn.inference.tables import relaxed
-from mnlearn.inference.tables.factors import factors_of, factors_of_tables
+from mnlearn.inference.tables.factors import factors_of, factors_of_tables, given_of_factors
 from mnlearn.inference.variational import (
     bethe_log_partition,
     bound_log_partition,
     bound_log_partition_above,
-    propagate_on_tables,
+    propagate,
 )
 from mnlearn.kernels.tables.beliefs import MessagePlan
 from mnlearn.kernels.tables.forests import bound_by_forests
+from mnlearn.kernels.tables.graphs import graph_given
+from mnlearn.kernels.tables.runs import runs_of
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError
@@ -62,7 +66,7 @@ def polytree_scopes(rng):
 def beliefs_of(factors, values, inference):
     """Return distributions of the variables that are not known, log Z, and the approximation."""
     query = np.flatnonzero(values == NO_STATE)
-    found = propagate_on_tables(factors, values[None], query, inference)
+    found = propagate(given_of_factors(factors), values[None], query, inference)
     out, start = {}, 0
     for v in query.tolist():
         k = factors.arity[v]
@@ -204,6 +208,22 @@ def test_residuals_take_fewer_messages_where_part_of_a_network_is_slow():
     assert_allclose([log_z for _, log_z in n.values()], n["residual"][1], atol=1e-7)
 
 
+@pytest.mark.parametrize("n_vars", [3, 30])
+def test_factors_of_one_run_share_no_variable_and_are_of_one_kind(n_vars):
+    """Thousands of factors of three variables: the first 4,096 runs have bits, others have not."""
+    rng = np.random.default_rng(n_vars)
+    scopes = [tuple(rng.permutation(n_vars)[: rng.integers(2, 4)].tolist()) for _ in range(4500)]
+    factors = factors_of_tables([2] * n_vars, scopes, [np.zeros([2] * len(s)) for s in scopes])
+    graph, _ = graph_given(given_of_factors(factors), np.full(n_vars, NO_STATE, np.uint8))
+    runs = runs_of(graph)
+    assert sorted(runs.factor.tolist()) == list(range(4500))
+    for first, last in itertools.pairwise(runs.run_start.tolist()):
+        own = [v for f in runs.factor[first:last] for v in scopes[f]]
+        assert len(set(own)) == len(own)
+        assert len({len(scopes[f]) for f in runs.factor[first:last]}) == 1
+    assert len(runs.run_start) < 2000 or n_vars == 3
+
+
 def test_propagation_that_ends_early_is_reported():
     factors = random_factors(0, zeros=0.0)
     for schedule in SCHEDULES:
@@ -240,7 +260,7 @@ def bounded_networks():
 def test_the_upper_bound_holds_converged_or_not():
     gaps, n_open, n = [], 0, 0
     for factors in bounded_networks():
-        arrays = (factors.arity, factors.start, factors.scope, factors.offset, factors.log_table)
+        arrays = given_of_factors(factors)
         joint = log_joint(factors)
         for k, values in enumerate(
             (np.full(joint.ndim, NO_STATE, np.uint8), random_evidence(n, factors))
@@ -261,7 +281,7 @@ def test_the_upper_bound_holds_converged_or_not():
 def test_the_upper_bound_of_a_tree_is_exact():
     rng = np.random.default_rng(0)
     factors = drawn(rng, rng.integers(2, 4, 7), tree_scopes(rng), scale=2.0)
-    arrays = (factors.arity, factors.start, factors.scope, factors.offset, factors.log_table)
+    arrays = given_of_factors(factors)
     unknown = np.full(7, NO_STATE, np.uint8)
     bound, _, _ = bound_by_forests(arrays, unknown, MessagePlan(1, 0.0, 0.5, 0))
     assert_allclose(bound, log_sum(log_joint(factors)), atol=1e-9)
@@ -306,8 +326,7 @@ def test_a_long_feature_has_messages_of_its_own():
     assert converged
     assert value == pytest.approx(39 * np.log(2) + np.log1p(np.e), abs=1e-9)
     assert bound_log_partition_above(network, run())[0] >= value
-    with pytest.raises(InputError, match="schedule residual: some features are too long"):
-        bethe_log_partition(network, run(schedule="residual"))
+    assert bethe_log_partition(network, run(schedule="residual"))[0] == pytest.approx(value)
 
 
 BIF = """network polytree {}

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.kernels.tables.features import add_features
+from mnlearn.kernels.tables.graphs import Given
 from mnlearn.models.bayesian_network import MAX_TABLE, BayesianNetwork
 from mnlearn.models.cpds import MAX_CELLS
 from mnlearn.models.features import FeatureSet
@@ -194,6 +195,35 @@ def _maximal(scopes: set[Scope]) -> tuple[list[Scope], dict[Scope, int]]:
             for v in scope:
                 holders.setdefault(v, []).append(found)
     return kept, home
+
+
+def given_of_factors(factors: Factors) -> Given:
+    """Return factors as the kernels of belief propagation read them."""
+    none, start = np.zeros(0, np.int64), np.zeros(1, np.int64)
+    return Given(
+        factors.arity, factors.start, factors.scope, factors.offset, factors.log_table,
+        start, none, np.zeros(0), start, np.zeros(0, np.uint8),
+    )  # fmt: skip
+
+
+def given_of_features(schema: Schema, features: FeatureSet, weight: NDArray[np.float64]) -> Given:
+    """Return features, each a factor of its own, as the kernels of belief propagation read them."""
+    variable, owner = schema.variable_of[features.var], features.owner
+    is_new = np.ones(len(variable), bool)
+    is_new[1:] = (variable[1:] != variable[:-1]) | (owner[1:] != owner[:-1])
+    scope = variable[is_new].astype(np.int64)
+    asked_at, width = _spans(schema.arity[scope]), schema.arity[variable]
+    named = np.where(width == 2, 1, features.var - schema.start[variable])
+    literal = np.repeat(np.arange(len(variable)), width)
+    state = np.arange(len(literal)) - np.repeat(_spans(width)[:-1], width)
+    fits = (state == named[literal]) == (features.value[literal] == 1)
+    asked = np.ones(asked_at[-1], np.uint8)
+    asked[(asked_at[np.cumsum(is_new) - 1][literal] + state)[~fits]] = 0
+    start = np.searchsorted(owner[is_new], np.arange(len(features) + 1))
+    nothing = given_of_factors(factors_of_tables(schema.arity, [], []))
+    return nothing._replace(
+        feature_start=start, feature_scope=scope, weight=weight, asked_at=asked_at, asked=asked
+    )
 
 
 def _spans(lengths: Iterable[int]) -> NDArray[np.int64]:

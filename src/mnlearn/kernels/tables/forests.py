@@ -4,7 +4,7 @@ import numpy as np
 
 from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.tables.beliefs import bethe_of_tables, send_messages
-from mnlearn.kernels.tables.graphs import TableGraph, breadth_first, fill_logs, graph_given
+from mnlearn.kernels.tables.graphs import breadth_first, fill_logs, graph_given, with_order
 
 # At least so many forests, and as many as it takes for each factor to be in one.
 _N_FORESTS = 16
@@ -15,7 +15,7 @@ _GOLDEN = 0.6180339887498949
 def bound_by_forests(factors, values, plan):
     """Return an upper bound of log Z given known values, the iterations and the last change.
 
-    factors : the first five arrays of `Factors`. values : see `propagate_tables`.
+    factors : Given, without features. values : see `propagate_tables`.
 
     Each forest has factors that close no loop, and the share of a factor is the share of the
     forests that have it. Messages move parts of the tables between the forests so that the mean of
@@ -63,10 +63,7 @@ def _mean_log_z(graph, plan, forests, scores, message):
     total = 0.0
     for k in range(len(forests)):
         order, _ = breadth_first(graph, forests[k])
-        forest = TableGraph(
-            graph.first, scores, graph.start, graph.scope, graph.offset, table,
-            forests[k].astype(np.float64), graph.slot, graph.touch_start, graph.touch, order, True,
-        )  # fmt: skip
+        forest = with_order(graph, table, scores, forests[k].astype(np.float64), order, True)
         own, sent = np.empty(len(scores)), np.zeros(len(message))
         send_messages(forest, plan, own, sent)
         total += bethe_of_tables(forest, own, sent)

@@ -1,14 +1,35 @@
-"""The factor graph that is left of tables given evidence."""
+"""The factor graph that is left of tables and features given evidence."""
 
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.jit import inlined, kernel
+from mnlearn.kernels.jit import copy_into, inlined, kernel
 
 # In evidence: the state is asked for.
 _UNKNOWN = 255
+
+
+class Given(NamedTuple):
+    """The factors of a model: tables, and features, whose value is exp(weight) where they hold.
+
+    arity, start, scope, offset, log_table : see `Factors`.
+    feature_start, feature_scope, weight : the different variables of each feature, and its weight.
+    asked_at, asked : the states of member e of a feature are asked[asked_at[e]:asked_at[e + 1]],
+        uint8, whether the feature holds in them.
+    """
+
+    arity: NDArray[np.int64]
+    start: NDArray[np.int64]
+    scope: NDArray[np.int32]
+    offset: NDArray[np.int64]
+    log_table: NDArray[np.float64]
+    feature_start: NDArray[np.int64]
+    feature_scope: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    asked_at: NDArray[np.int64]
+    asked: NDArray[np.uint8]
 
 
 class TableGraph(NamedTuple):
@@ -16,7 +37,9 @@ class TableGraph(NamedTuple):
 
     first : int64, (n_vars + 1,). Variable v has the states first[v]:first[v + 1].
     base : float64, (n_states,), scores without any message; minus infinity for excluded states.
-    start, scope, offset, log_table : see `Factors`; no factor is without variables.
+    start, scope, offset, log_table : see `Factors`; no factor is without variables. Features come
+        after the tables and have no cells.
+    weight, asked : of features; whether they hold in the states of a member is at its slot.
     share : float64, (n_factors,), how much the messages of each factor count in scores.
     slot : int64, (n_members + 1,). The message to the variable scope[e] is at slot[e]:slot[e + 1].
     touch_start, touch : int64. Variable v is in the factors touch[touch_start[v]:
@@ -31,6 +54,8 @@ class TableGraph(NamedTuple):
     scope: NDArray[np.int64]
     offset: NDArray[np.int64]
     log_table: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    asked: NDArray[np.uint8]
     share: NDArray[np.float64]
     slot: NDArray[np.int64]
     touch_start: NDArray[np.int64]
@@ -43,14 +68,50 @@ class TableGraph(NamedTuple):
 def graph_given(factors, values):
     """Return the graph given the known values, and the log of what they are worth by themselves.
 
-    That is minus infinity if single factors tell that the evidence is impossible.
+    That is minus infinity if single tables tell that the evidence is impossible.
+    factors : Given. values : uint8, (n_vars,), 255 where a variable is not known.
     """
-    arity = factors[0]
+    arity = factors.arity
     start, scope, offset, log_table, constant = _slice_tables(factors, values)
+    own_start, own_scope, weight, asked, own_constant = _slice_features(factors, values)
+    n_cells = arity[scope].sum()
+    offset = np.concatenate((offset, np.full(len(weight), offset[-1])))
+    weight = np.concatenate((np.zeros(len(start) - 1), weight))
+    asked = np.concatenate((np.zeros(n_cells, np.uint8), asked))
+    start = np.concatenate((start, len(scope) + own_start[1:]))
+    scope = np.concatenate((scope, own_scope))
     first, slot = np.zeros(len(arity) + 1, np.int64), np.zeros(len(scope) + 1, np.int64)
     first[1:] = np.cumsum(arity)
     slot[1:] = np.cumsum(arity[scope])
-    touch_start = np.zeros(len(arity) + 1, np.int64)
+    touch_start, touch = _factors_of_variables(start, scope, len(arity))
+    base = np.zeros(first[-1])
+    for v in range(len(arity)):
+        if values[v] != _UNKNOWN:
+            base[first[v] : first[v + 1]] = -np.inf
+            base[first[v] + values[v]] = 0.0
+    graph = TableGraph(
+        first, base, start, scope, offset, log_table, weight, asked, np.ones(len(start) - 1), slot,
+        touch_start, touch, np.empty(0, np.int64), False,
+    )  # fmt: skip
+    possible = _exclude_states(graph)
+    order, is_forest = breadth_first(graph, np.ones(len(start) - 1, np.bool_))
+    graph = with_order(graph, log_table, base, graph.share, order, is_forest)
+    return graph, constant + own_constant if possible else -np.inf
+
+
+@inlined
+def with_order(graph, log_table, base, share, order, is_forest):
+    """Return a graph of which some arrays are others."""
+    return TableGraph(
+        graph.first, base, graph.start, graph.scope, graph.offset, log_table, graph.weight,
+        graph.asked, share, graph.slot, graph.touch_start, graph.touch, order, is_forest,
+    )  # fmt: skip
+
+
+@kernel
+def _factors_of_variables(start, scope, n_vars):
+    """Return `touch_start` and `touch` of a graph."""
+    touch_start = np.zeros(n_vars + 1, np.int64)
     for v in scope:
         touch_start[v + 1] += 1
     touch_start = np.cumsum(touch_start)
@@ -59,28 +120,45 @@ def graph_given(factors, values):
         for v in scope[start[f] : start[f + 1]]:
             touch[place[v]] = f
             place[v] += 1
-    base = np.zeros(first[-1])
-    for v in range(len(arity)):
-        if values[v] != _UNKNOWN:
-            base[first[v] : first[v + 1]] = -np.inf
-            base[first[v] + values[v]] = 0.0
-    graph = TableGraph(
-        first, base, start, scope, offset, log_table, np.ones(len(start) - 1), slot,
-        touch_start, touch, np.empty(0, np.int64), False,
-    )  # fmt: skip
-    possible = _exclude_states(graph)
-    order, is_forest = breadth_first(graph, np.ones(len(start) - 1, np.bool_))
-    whole = TableGraph(
-        first, base, start, scope, offset, log_table, graph.share, slot,
-        touch_start, touch, order, is_forest,
-    )  # fmt: skip
-    return whole, constant if possible else -np.inf
+    return touch_start, touch
+
+
+@kernel
+def _slice_features(factors, values):
+    """Return the features that known values leave open, and the sum of the weights that hold.
+
+    They are start, scope, weight and asked, the states of one member after those of the other.
+    """
+    n_features, n_states = len(factors.weight), len(factors.asked)
+    start, scope = np.zeros(n_features + 1, np.int64), np.empty(n_states, np.int64)
+    weight, asked = np.empty(n_features), np.empty(n_states, np.uint8)
+    n, constant = 0, 0.0
+    m, at = 0, 0
+    for f in range(n_features):
+        members, states, holds = m, at, factors.weight[f] != 0.0
+        for e in range(factors.feature_start[f], factors.feature_start[f + 1]):
+            v, begin = factors.feature_scope[e], factors.asked_at[e]
+            if values[v] != _UNKNOWN:
+                holds &= factors.asked[begin + values[v]] == 1
+                continue
+            scope[members] = v
+            members += 1
+            for x in range(factors.arity[v]):
+                asked[states] = factors.asked[begin + x]
+                states += 1
+        if holds and members == m:
+            constant += factors.weight[f]
+        elif holds:
+            n, m, at = n + 1, members, states
+            start[n], weight[n - 1] = m, factors.weight[f]
+    return start[: n + 1], scope[:m], weight[:n], asked[:at], constant
 
 
 @kernel
 def _slice_tables(factors, values):
     """Return start, scope, offset and log_table of what is left, and the sum of the constants."""
-    arity, start, scope, offset, log_table = factors
+    arity, start, scope = factors.arity, factors.start, factors.scope
+    offset, log_table = factors.offset, factors.log_table
     new_start, new_scope = np.zeros(len(start), np.int64), np.empty(len(scope), np.int64)
     new_offset, new_table = np.zeros(len(start), np.int64), np.empty(len(log_table))
     cells = np.empty(np.diff(offset).max() if len(start) > 1 else 0, np.int64)
@@ -124,7 +202,8 @@ def _exclude_states(graph):
     logs = np.empty(np.diff(graph.offset).max() if n else 0)
     has_zeros, waits = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
     for f in range(n):
-        has_zeros[f] = graph.log_table[graph.offset[f] : graph.offset[f + 1]].min() == -np.inf
+        for c in range(graph.offset[f], graph.offset[f + 1]):
+            has_zeros[f] |= graph.log_table[c] == -np.inf
         waits[f] = has_zeros[f]
     while waits.any():
         for f in range(n):
@@ -186,12 +265,15 @@ def greatest(values, n_cells, n_states, stride, x):
 @kernel
 def add_up_to(graph, message, scores):
     """Write the scores that all messages give."""
-    scores[:] = graph.base
+    first, start, scope, slot, share = (
+        graph.first, graph.start, graph.scope, graph.slot, graph.share,
+    )  # fmt: skip
+    copy_into(scores, graph.base)
     for f in graph.order:
-        for e in range(graph.start[f], graph.start[f + 1]):
-            first = graph.first[graph.scope[e]]
-            for s in range(graph.slot[e], graph.slot[e + 1]):
-                scores[first + s - graph.slot[e]] += graph.share[f] * message[s]
+        for e in range(start[f], start[f + 1]):
+            v = first[scope[e]]
+            for s in range(slot[e], slot[e + 1]):
+                scores[v + s - slot[e]] += share[f] * message[s]
 
 
 @kernel

@@ -28,8 +28,8 @@ from mnlearn.inference.state_columns import (
     of_values,
     state_probabilities,
 )
-from mnlearn.inference.terms import Terms, terms_of
-from mnlearn.inference.variational import infer_beliefs
+from mnlearn.inference.terms import Terms, given_by_feature, terms_of
+from mnlearn.inference.variational import propagate
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.io.native import read_npz
 from mnlearn.models.model import Model
@@ -178,16 +178,18 @@ def _sample(terms: Terms, inference: Inference, seed: int, queries: _Queries) ->
 
 
 def _believe(terms: Terms, queries: _Queries) -> dict[str, Any]:
-    """Answer queries one by one by belief propagation."""
+    """Answer queries one by one by belief propagation, each feature a factor of its own."""
+    given, width = given_by_feature(terms.model), np.diff(queries.schema.start)
     log_own, converged = np.zeros(queries.asked.shape), np.zeros(len(queries.rows), bool)
 
     def answer(first: int, last: int) -> None:
         for i in range(first, last):
             query = np.flatnonzero(queries.asked[i])
-            asked, found = infer_beliefs(terms, queries.rows[i], query, Inference("bp"))
+            found = propagate(given, queries.values[i : i + 1], query, Inference("bp"))
+            start = np.concatenate([[0], np.cumsum(width[query])])
             # From the log-odds: 1 minus a probability could be 0.
-            by_state = log_state_probabilities(found.log_odds, asked.start)
-            own = of_values(by_state, queries.values[i : i + 1, query], asked.start)
+            by_state = log_state_probabilities(found.log_odds, start)
+            own = of_values(by_state, queries.values[i : i + 1, query], start)
             log_own[i, query], converged[i] = own[0], found.converged[0]
 
     seconds = _seconds_per_query(answer, queries)
