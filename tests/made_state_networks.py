@@ -3,8 +3,7 @@
 import numpy as np
 
 from mnlearn.models.bayesian_network import bayesian_network, network_of_tables
-from mnlearn.models.cpds import CpdTable, tables_of
-from mnlearn.models.cpds import CpdTree, assemble
+from mnlearn.models.cpds import CpdTable, CpdTree, assemble, tables_of
 from mnlearn.models.dependency_network import LEAF
 from mnlearn.variables.schema import Schema, Variable
 
