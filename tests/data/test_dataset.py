@@ -14,8 +14,9 @@ from scipy import sparse
 
 import mnlearn
 from made_data import PLAIN, assert_same, examples, matrices, write
-from mnlearn.data.dataset import Dataset, merge_rows
+from mnlearn.data.dataset import Dataset, load_npz, merge_rows
 from mnlearn.data.examples import load_dataset
+from mnlearn.data.rows import Ones, list_ones
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import binary_schema
 
@@ -312,3 +313,41 @@ def test_the_bits_in_use_of_the_last_word():
         everything[:n_rows] = 1
         expected = np.packbits(everything, bitorder="little").view(np.uint64)[-1]
         assert data.last_word == expected
+
+
+@pytest.mark.parametrize("density", [0.03, 0.3])
+def test_lists_of_ones_are_the_same_data(monkeypatch, density):
+    """Rows kept as lists answer as the matrix does, whichever matrix they were made of."""
+    rng = np.random.default_rng(4)
+    matrix = (rng.random((300, 11)) < density).astype(np.uint8)
+    weight = rng.integers(1, 4, 300).astype(float)
+    dense = merge_rows(matrix, weight)
+    monkeypatch.setattr("mnlearn.data.rows.LARGE", 0)
+    monkeypatch.setattr("mnlearn.data.dataset._CELLS", 1000)
+    for table in (list_ones([matrix[:7], matrix[7:]]), sparse.csr_array(matrix)):
+        data = merge_rows(table, weight)
+        assert isinstance(data.stored, Ones) == (isinstance(table, Ones) or density < 0.1)
+        for name in ("rows", "weight", "row_of", "columns", "ones"):
+            np.testing.assert_array_equal(getattr(data, name), getattr(dense, name))
+        parts = list(data.parts())
+        np.testing.assert_array_equal(np.vstack([part.rows for part in parts]), dense.rows)
+        np.testing.assert_array_equal(np.concatenate([part.weight for part in parts]), dense.weight)
+        order, negated = rng.permutation(11), rng.random(11) < 0.5
+        np.testing.assert_array_equal(
+            data.lists(order, negated).dense(), dense.rows[:, order] ^ negated
+        )
+        kept = rng.integers(0, dense.n_rows, 9)
+        np.testing.assert_array_equal(data.subset(kept).rows, dense.subset(kept).rows)
+        np.testing.assert_array_equal(data.take(kept).rows, dense.take(kept).rows)
+        np.testing.assert_array_equal(data.column(3), dense.rows[:, 3])
+
+
+def test_lists_of_ones_are_saved_as_rows(monkeypatch, tmp_path):
+    matrix = (np.random.default_rng(5).random((90, 21)) < 0.05).astype(np.uint8)
+    monkeypatch.setattr("mnlearn.data.rows.LARGE", 0)
+    data = merge_rows(sparse.csr_array(matrix))
+    data.save(tmp_path / "own.npz")
+    read = load_npz(tmp_path / "own.npz")
+    assert isinstance(read.stored, Ones)
+    np.testing.assert_array_equal(read.rows, data.rows)
+    np.testing.assert_array_equal(read.row_of, data.row_of)

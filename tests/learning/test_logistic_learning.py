@@ -10,7 +10,7 @@ import oracles
 from made_random import random_data, random_dependency_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.conditionals import conditional_log_odds
-from mnlearn.kernels.l1_logistic.loss import evaluate
+from mnlearn.kernels.l1_logistic.loss import Scratch, Target, evaluate
 from mnlearn.kernels.l1_logistic.quadratic_model import (
     _cholesky_solve,
     _step_inside,
@@ -49,18 +49,22 @@ def dense_data(seed):
 
 
 @pytest.mark.parametrize("free", [True, False])
-@pytest.mark.parametrize("n_rows", [255, 256, 700])
-def test_the_loss_and_its_gradient(n_rows, free):
-    """Rows are taken in blocks of 256."""
+@pytest.mark.parametrize(("n_rows", "zeros"), [(255, 0.0), (256, 0.9), (700, 1.0)])
+def test_the_loss_and_its_gradient(n_rows, zeros, free):
+    """Rows in which no weight counts are not walked."""
     rng = np.random.default_rng(n_rows)
     rows = np.unique(rng.random((4 * n_rows, 12)) < np.linspace(0.2, 0.8, 12), axis=0)[:n_rows]
     data = merge_rows(rows.astype(np.uint8), rng.uniform(0.1, 3, n_rows))
     design, _ = _design(data, free, np.arange(data.n_vars))
     theta, y = rng.normal(size=13), rng.integers(0, 2, n_rows).astype(np.uint8)
-    stored, residual, gradient = np.empty(12), np.empty(n_rows), np.empty(13)
-    found = evaluate(design, y, theta, stored, residual, gradient)
+    theta[:12][rng.random(12) < zeros] = 0.0
+    scratch = Scratch(np.empty(12), np.empty(n_rows), np.empty(n_rows, bool))
+    residual, gradient = np.empty(n_rows), np.empty(13)
+    stored = data.rows ^ design.flipped
+    target = Target(y, (data.weight * y) @ stored)
+    found = evaluate(design, target, theta, scratch, residual, gradient)
     # With a free intercept the weights are those of the columns as they are stored.
-    x = data.rows ^ design.flipped if free else data.rows
+    x = stored if free else data.rows
     odds = x @ theta[:-1] + theta[-1]
     assert_allclose(found, data.weight @ np.logaddexp(0.0, np.where(y == 1, -odds, odds)))
     expected = data.weight * (1 / (1 + np.exp(-odds)) - y)
@@ -171,8 +175,8 @@ def test_the_hessian_of_some_coordinates(free):
     y = rng.integers(0, 2, data.n_rows)
     residual = data.weight * (p - y)
     active, n_fresh = np.array([1, 4, n, 0, 2, 6]), 3
-    hessian, place = np.full((n + 1, n + 1), -1.0), np.full(n + 1, -1)
-    renew_hessian(hessian, design, residual, active, n_fresh, place)
+    hessian, place = np.full((n + 1, n + 1), -1.0, np.float32), np.full(n + 1, -1)
+    renew_hessian(hessian, active, design, residual, active, n_fresh, place)
     stored = data.rows ^ design.flipped if free else data.rows
     x = np.column_stack([stored, np.ones(data.n_rows)]).astype(float)
     expected = x.T @ ((data.weight * p * (1 - p))[:, None] * x)

@@ -212,7 +212,8 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
                 ensure_all_finite=False,
             )
             check_finite(X, argument, missing)
-            table = read_table(X, LATER, argument, None if reset else self.schema_)
+            schema = None if reset else self.schema_
+            table = read_table(X, LATER, argument, schema, keeps_lists=True)
         else:
             table = self._read_frame(X, reset, argument)
         if reset:

@@ -11,6 +11,7 @@ from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.frames import as_matrix, check_shape, read_table
 from mnlearn.data.incomplete import IncompleteData
+from mnlearn.data.rows import Ones
 from mnlearn.data.rules import READ_DATA, Rules
 from mnlearn.data.tables import Table, describe_order, match_data
 from mnlearn.models.model import Model
@@ -61,7 +62,7 @@ def to_dataset(
             warn_user(f"{argument}: {note}.")
         return match_data(X, schema, argument)
     check_data(X, argument)
-    table = read_table(X, rules, argument, schema)
+    table = read_table(X, rules, argument, schema, keeps_lists=True)
     for note in table.notes:
         warn_user(f"{argument}: {note}.")
     return make_dataset(table, sample_weight, argument, repeat=repeat, missing=missing)
@@ -72,7 +73,7 @@ def make_dataset(
 ) -> Dataset | IncompleteData:
     """Return the cells of a table, with weights, as a dataset; see `to_dataset`."""
     values = table.values
-    if not missing and (values == NO_STATE).any():
+    if not missing and not isinstance(values, Ones) and (values == NO_STATE).any():
         row, v = np.argwhere(values == NO_STATE)[0].tolist()
         label = repr(table.schema.names[v]) if table.schema.is_named else v
         where = f"{argument}, row {row}, column {label}"
@@ -82,7 +83,7 @@ def make_dataset(
         values, weight = values[weight > 0], weight[weight > 0]
     if weight is not None and repeat and _are_counts(weight, table.schema.n_columns):
         # Learners that count examples, or resample them, take no weights.
-        values, weight = np.repeat(values, weight.astype(int), axis=0), None
+        values, weight = values[np.repeat(np.arange(len(values)), weight.astype(int))], None
     with name_data(argument):
         return table._replace(values=values).data(weight)
 

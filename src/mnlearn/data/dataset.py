@@ -1,6 +1,6 @@
 """A dataset of discrete variables whose equal rows are stored once, with a weight."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -8,6 +8,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mnlearn.data.rows import (
+    Ones,
+    Rows,
+    check_rows,
+    list_ones,
+    merge_equal,
+    pack_columns,
+    row_keys,
+    smaller,
+    take_rows,
+)
 from mnlearn.data.weights import check_weights
 from mnlearn.runtime.arrays import read_arrays, read_only, write_arrays
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit
@@ -22,6 +33,8 @@ VERSION, BINARY_VERSION = 3, 1
 _MOST_EXAMPLES = 2**53
 # Rows that are summed up together: a product takes them as float64, eight times their memory.
 _ROWS = 2**16
+# Cells of lists of ones that are made dense together.
+_CELLS = 2**24
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +46,9 @@ class Dataset:
 
     Attributes
     ----------
-    rows : ndarray of uint8, shape (n_rows, n_columns)
-        The distinct rows of indicator columns (see `Schema`), in lexicographic order.
+    stored : ndarray of uint8, shape (n_rows, n_columns), or Ones
+        The distinct rows of indicator columns (see `Schema`), in lexicographic order; as lists of
+        their ones where the matrix is large and takes more memory. `rows` has them as a matrix.
     weight : ndarray of float64, shape (n_rows,)
         Total weight of the examples equal to each row, positive and finite.
     row_of : ndarray of int32, shape (n_given,)
@@ -44,7 +58,7 @@ class Dataset:
         The variables.
     """
 
-    rows: NDArray[np.uint8]
+    stored: Rows
     weight: NDArray[np.float64]
     row_of: NDArray[np.int32]
     schema: Schema
@@ -78,10 +92,10 @@ class Dataset:
             different and printable, or a row gives a variable none of its states, or several.
         """
         names = frame_names(rows) if names is None else names
+        table = rows if hasattr(rows, "shape") else np.asarray(rows)
         if names is not None and schema is None:
-            schema = binary_schema(np.shape(rows)[1], names)
-        dense = rows.toarray() if hasattr(rows, "toarray") else rows
-        return merge_rows(dense, weight, schema)
+            schema = binary_schema(table.shape[1], names)
+        return merge_rows(table, weight, schema)
 
     def __repr__(self) -> str:
         examples = f"{self.n_examples:,g} examples"
@@ -90,7 +104,7 @@ class Dataset:
     @property
     def n_rows(self) -> int:
         """Number of distinct rows."""
-        return self.rows.shape[0]
+        return len(self.stored)
 
     @property
     def n_vars(self) -> int:
@@ -100,7 +114,35 @@ class Dataset:
     @property
     def n_columns(self) -> int:
         """Number of indicator columns."""
-        return self.rows.shape[1]
+        return self.stored.shape[1]
+
+    @cached_property
+    def rows(self) -> NDArray[np.uint8]:
+        """The distinct rows, shape (n_rows, n_columns)."""
+        return read_only(self.stored.dense()) if isinstance(self.stored, Ones) else self.stored
+
+    def parts(self) -> Iterator["Dataset"]:
+        """Yield the dataset, or, if its rows are stored as lists, datasets of a few rows each."""
+        if not isinstance(self.stored, Ones):
+            yield self
+            return
+        # Whole words of packed columns.
+        n = max(64, _CELLS // self.n_columns // 64 * 64)
+        for begin in range(0, self.n_rows, n):
+            weight = self.weight[begin : begin + n]
+            row_of = np.arange(len(weight), dtype=np.int32)
+            yield Dataset(self.stored[begin : begin + n].dense(), weight, row_of, self.schema)
+
+    def lists(
+        self,
+        order: NDArray[np.int64] | slice = slice(None),
+        negated: NDArray[np.bool_] | None = None,
+    ) -> Ones:
+        """Return the rows as lists of their ones, the columns in some order, some negated."""
+        if isinstance(self.stored, Ones) and isinstance(order, slice) and negated is None:
+            return self.stored
+        flips = np.zeros(1, np.uint8) if negated is None else negated.astype(np.uint8)
+        return list_ones(part.rows[:, order] ^ flips for part in self.parts())
 
     @cached_property
     def n_examples(self) -> float:
@@ -116,7 +158,7 @@ class Dataset:
     @cached_property
     def columns(self) -> NDArray[np.uint64]:
         """Packed columns, shape (n_columns, n_words): bit i % 64 of word i // 64 is row i."""
-        return read_only(pack_columns(self.rows))
+        return read_only(np.hstack([pack_columns(part.rows) for part in self.parts()]))
 
     @property
     def last_word(self) -> np.uint64:
@@ -127,6 +169,9 @@ class Dataset:
     @cached_property
     def ones(self) -> NDArray[np.float64]:
         """Total weight of the examples in which each column is 1, shape (n_columns,)."""
+        if isinstance(self.stored, Ones):
+            of_one = np.repeat(self.weight, np.diff(self.stored.start))
+            return read_only(np.bincount(self.stored.column, of_one, self.n_columns))
         parts = [slice(k, k + _ROWS) for k in range(0, self.n_rows, _ROWS)]
         return read_only(np.sum([self.weight[p] @ self.rows[p] for p in parts], axis=0))
 
@@ -134,6 +179,11 @@ class Dataset:
     def frequency(self) -> NDArray[np.float64]:
         """Share of ones of each column, shape (n_columns,)."""
         return read_only(self.ones / self.n_examples)
+
+    def column(self, c: int) -> NDArray[np.uint8]:
+        """Return the values of a column, shape (n_rows,)."""
+        bits = np.unpackbits(self.columns[c].view(np.uint8), bitorder="little")
+        return bits[: self.n_rows]
 
     def counts(self, v: int) -> NDArray[np.float64]:
         """Return the total weight of the examples in each state of a variable, shape (arity,)."""
@@ -170,7 +220,7 @@ class Dataset:
         place[kept] = np.arange(len(kept))
         row_of = place[self.row_of]
         return Dataset(
-            read_only(self.rows[kept]),
+            take_rows(self.stored, kept),
             read_only(self.weight[kept]),
             read_only(row_of[row_of >= 0]),
             self.schema,
@@ -202,7 +252,7 @@ class Dataset:
         kept = np.flatnonzero(drawn)
         row_of = np.arange(len(kept), dtype=np.int32)
         return Dataset(
-            read_only(self.rows[kept]),
+            take_rows(self.stored, kept),
             read_only(drawn[kept].astype(np.float64)),
             read_only(row_of if self.is_weighted else np.repeat(row_of, drawn[kept])),
             self.schema,
@@ -216,7 +266,7 @@ class Dataset:
         examples : ndarray of int
             Positions in `row_of`; one that occurs twice is taken twice.
         """
-        return merge_rows(self.rows[self.row_of[examples]], schema=self.schema)
+        return merge_rows(self.stored[self.row_of[examples]], schema=self.schema)
 
     def rename(self, names: Sequence[str] | None) -> "Dataset":
         """Return the same examples with other names of the variables, or with none.
@@ -235,27 +285,20 @@ class Dataset:
             "kind": np.array("dataset"),
             "version": np.array(VERSION if "schema" in of_schema else BINARY_VERSION),
             "n_vars": np.array(self.n_vars),
-            "packed_rows": np.packbits(self.rows, axis=1),
+            "packed_rows": np.vstack([np.packbits(part.rows, axis=1) for part in self.parts()]),
             "weight": self.weight,
             "row_of": self.row_of,
         }
         write_arrays(path, arrays | of_schema)
 
 
-def pack_columns(rows: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """Return packed columns; see `Dataset.columns`."""
-    padded = np.zeros((rows.shape[1], -(-len(rows) // 64) * 64), np.uint8)
-    padded[:, : len(rows)] = rows.T
-    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
-
-
 def merge_rows(
-    rows: ArrayLike,
+    rows: ArrayLike | Ones,
     weight: ArrayLike | None = None,
     schema: Schema | None = None,
 ) -> Dataset:
     """Return the dataset of a 0/1 matrix, equal rows merged; see `Dataset.from_arrays`."""
-    matrix = _check_matrix(np.asarray(rows))
+    matrix = check_rows(rows)
     given = np.ones(len(matrix)) if weight is None else check_weights(np.asarray(weight))
     if given.shape != (len(matrix),):
         raise InputError(f"expected {len(matrix)} weights, got shape {given.shape}.", where=DATA)
@@ -263,18 +306,21 @@ def merge_rows(
     if schema.n_columns != matrix.shape[1]:
         raise InputError(f"expected {schema.n_columns} columns, got {matrix.shape[1]}.", where=DATA)
     _check_states(matrix, schema)
-    _, first, row_of = np.unique(_row_keys(matrix), return_index=True, return_inverse=True)
+    distinct, row_of = merge_equal(matrix)
     return Dataset(
-        rows=read_only(matrix[first]),
-        weight=read_only(np.bincount(row_of, weights=given, minlength=len(first))),
+        stored=distinct,
+        weight=read_only(np.bincount(row_of, weights=given, minlength=len(distinct))),
         row_of=read_only(row_of.astype(np.int32)),
         schema=schema,
     )
 
 
-def _check_states(rows: NDArray[np.uint8], schema: Schema, row_of: NDArray | None = None) -> None:
+def _check_states(rows: Rows, schema: Schema, row_of: NDArray | None = None) -> None:
     """Refuse rows that give a variable of more than two states none of them, or several."""
-    for v in np.flatnonzero(schema.arity > 2).tolist():
+    several = np.flatnonzero(schema.arity > 2).tolist()
+    if isinstance(rows, Ones):
+        rows = rows.dense() if several else np.empty((0, 0), np.uint8)
+    for v in several:
         ones = rows[:, schema.start[v] : schema.start[v + 1]].sum(axis=1)
         wrong = np.flatnonzero(ones != 1)
         if len(wrong):
@@ -285,26 +331,6 @@ def _check_states(rows: NDArray[np.uint8], schema: Schema, row_of: NDArray | Non
                 where=DATA,
                 row=example + 1,
             )
-
-
-def _row_keys(rows: NDArray[np.uint8]) -> NDArray[np.void]:
-    """Return one value for each row, shape (n_rows,), in the same order as the rows."""
-    packed = np.packbits(rows, axis=1)
-    return packed.view(np.dtype((np.void, packed.shape[1])))[:, 0]
-
-
-def _check_matrix(rows: NDArray) -> NDArray[np.uint8]:
-    if rows.ndim != 2 or 0 in rows.shape:
-        raise InputError(
-            f"expected a matrix with rows and columns, got shape {rows.shape}.", where=DATA
-        )
-    if rows.dtype.kind not in "buif":
-        raise InputError(f"expected a matrix of 0 and 1, got entries of {rows.dtype}.", where=DATA)
-    wrong = np.argwhere((rows != 0) & (rows != 1))
-    if len(wrong):
-        i, v = wrong[0]
-        raise InputError(f"expected 0 or 1, got {rows[i, v]}.", where=DATA, row=i + 1, column=v + 1)
-    return np.ascontiguousarray(rows, np.uint8)
 
 
 def load_npz(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> Dataset:
@@ -358,7 +384,7 @@ def _load_native(path: Path | str, arrays: dict[str, NDArray]) -> Dataset:
     if schema is None:
         schema, columns = schema_of_arrays(path, arrays, n_vars)
     rows = np.unpackbits(packed, axis=1, count=n_columns)
-    keys = _row_keys(rows)
+    keys = row_keys(rows)
     if not np.array_equal(np.unique(keys), keys):
         raise InputError(f"{path}: is damaged: its rows are not different and in order.")
     if not np.array_equal(np.unique(row_of), np.arange(len(rows))):
@@ -371,7 +397,7 @@ def _load_native(path: Path | str, arrays: dict[str, NDArray]) -> Dataset:
     with name_data(path):
         _check_states(rows, schema, row_of)
     row_of = read_only(row_of.astype(np.int32))
-    return Dataset(read_only(rows), read_only(weight), row_of, schema)
+    return Dataset(smaller(rows), read_only(weight), row_of, schema)
 
 
 def _read_count(path: Path | str, arrays: dict[str, NDArray], key: str) -> int:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mnlearn.data.columns import Column
+from mnlearn.data.rows import ones_of
 from mnlearn.data.rules import Rules
 from mnlearn.data.tables import Table, match_columns, read_columns
 from mnlearn.runtime.errors import InputError
@@ -17,15 +18,28 @@ _FEW_ROWS = 2
 _SPLIT = "scikit-learn's MultiLabelBinarizer makes rows of lists of items"
 
 
-def read_table(X: Any, rules: Rules, where: str = "X", schema: Schema | None = None) -> Table:
-    """Return the variables and cells of a table or matrix in Python, by a schema if it is given."""
+def read_table(
+    X: Any,
+    rules: Rules,
+    where: str = "X",
+    schema: Schema | None = None,
+    keeps_lists: bool = False,
+) -> Table:
+    """Return the variables and cells of a table or matrix in Python, by a schema if it is given.
+
+    keeps_lists : whether the cells of a large sparse matrix of 0 and 1 may be lists of ones.
+    """
     X = as_frame(X)
     if is_frame(X):
         return _read_frame(X, rules, where, schema)
+    ones = ones_of(X) if keeps_lists else None
+    if ones is not None and (schema is None or _takes(schema, ones)):
+        own = binary_schema(ones.n_columns) if schema is None else schema
+        return Table(own, ones)
     matrix = _matrix(X, where)
     if schema is None and _is_plain(matrix):
         return _plain(matrix, None, [str(matrix.dtype)] * matrix.shape[1])
-    if schema is not None and len(schema) == matrix.shape[1] and _fits(matrix, schema):
+    if schema is not None and _takes(schema, matrix) and _is_plain(matrix):
         return Table(schema, matrix.astype(np.uint8))
     columns = [_column(str(v), matrix[:, v], None) for v in range(matrix.shape[1])]
     place = partial(_place, where, None)
@@ -75,9 +89,9 @@ def _is_plain(matrix: Any) -> bool:
     return bool(matrix.dtype.kind in "biuf" and ((matrix == 0) | (matrix == 1)).all())
 
 
-def _fits(matrix: Any, schema: Schema) -> bool:
-    """Tell whether a matrix has the numbers of the states of binary variables."""
-    return _is_plain(matrix) and all(variable.states == BINARY for variable in schema)
+def _takes(schema: Schema, matrix: Any) -> bool:
+    """Tell whether variables have the states 0 and 1, and there are as many as columns."""
+    return len(schema) == matrix.shape[1] and all(v.states == BINARY for v in schema)
 
 
 def _matrix(X: Any, where: str) -> Any:

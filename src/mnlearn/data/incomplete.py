@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mnlearn.data.dataset import Dataset, merge_rows
+from mnlearn.data.rows import Ones, Rows
 from mnlearn.data.weights import check_weights
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import DATA, InputError
@@ -104,12 +105,12 @@ def merge_incomplete(
 
 
 def merge_cells(
-    values: NDArray[np.uint8],
+    values: Rows,
     weight: ArrayLike | None = None,
     schema: Schema | None = None,
 ) -> Dataset | IncompleteData:
     """Return the data of a matrix of 0, 1 and perhaps MISSING, equal rows merged."""
-    if (values == MISSING).any():
+    if not isinstance(values, Ones) and (values == MISSING).any():
         return merge_incomplete(values, weight, schema)
     return merge_rows(values, weight, schema)
 

@@ -6,7 +6,7 @@ Columns are read by what a person says, or by the schema of a model or of other 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,7 @@ from mnlearn.data.column_checks import names_rows, notes_on, refuse_long, refuse
 from mnlearn.data.columns import Column, match, read_column
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.incomplete import IncompleteData, merge_cells
+from mnlearn.data.rows import Ones, Rows
 from mnlearn.data.rules import Rules
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import DATA, InputError
@@ -32,19 +33,22 @@ class Table(NamedTuple):
     """The variables of a table, and its cells.
 
     `values`, uint8 of shape (n_rows, n_vars), are numbers of states, NO_STATE where a cell is
-    missing. `left_out` are the columns that number or name the rows, or that nobody needs. `notes`
-    are sentences on what was not read as written.
+    missing; or lists of ones, if variables of two states have no missing cell. `left_out` are the
+    columns that number or name the rows, or that nobody needs. `notes` are sentences on what was
+    not read as written.
     """
 
     schema: Schema
-    values: NDArray[np.uint8]
+    values: Any
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     weight: NDArray[np.float64] | None = None
 
     @property
-    def rows(self) -> NDArray[np.uint8]:
+    def rows(self) -> Rows:
         """The indicator columns, MISSING where a cell is missing, shape (n_rows, n_columns)."""
+        if isinstance(self.values, Ones):
+            return self.values
         rows, missing = self.schema.rows(self.values), self.values == NO_STATE
         if missing.any():
             rows[np.repeat(missing, np.diff(self.schema.start), axis=1)] = MISSING

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import Dataset, pack_columns
+from mnlearn.data.dataset import Dataset
+from mnlearn.data.rows import pack_columns
 from mnlearn.inference.state_columns import log_state_probabilities, of_values
 from mnlearn.inference.terms import Terms, finite, leaf_log_odds, terms_of, terms_of_features
 from mnlearn.kernels.likelihood.stored_columns import add_log_odds

@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.special import logsumexp
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.kernels.l1_logistic.loss import LogisticData
+from mnlearn.kernels.l1_logistic.loss import LogisticData, Target
 from mnlearn.kernels.l1_logistic.path import PathGoal, PathResult, l1_path
 from mnlearn.kernels.trees import cooccurrence
 from mnlearn.learning.logistic_path import LogisticPath
@@ -87,7 +87,9 @@ class Regressions:
     @cached_property
     def sparse(self) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Return the rows and the columns of the data as lists of their ones."""
-        rows = sparse.csr_array(self.data.rows.astype(np.float64))
+        ones = self.data.lists()
+        lists = (np.ones(len(ones.column)), ones.column, ones.start)
+        rows = sparse.csr_array(lists, shape=ones.shape)
         return rows, sparse.csr_array(rows.T)
 
     def path(
@@ -109,12 +111,13 @@ class Regressions:
         beta = np.zeros((n_penalties, n))
         intercept, gap = np.zeros(n_penalties), np.zeros(n_penalties)
         column = int(self.data.schema.start[v])
-        y = np.ascontiguousarray(self.data.rows[:, column])
+        y = self.data.column(column)
         goal = PathGoal(penalties, self.factor[order], tolerance)
         result = PathResult(beta, intercept, gap)
-        target = int(np.flatnonzero(order == column)[0])
+        own = int(np.flatnonzero(order == column)[0])
         first = self._first(column) if start is None else start[:, 0]
-        l1_path(target, design, y, counts, goal, first[order], result)
+        target = _target(y, own, design, counts)
+        l1_path(own, design, target, counts, goal, first[order], result)
         place = np.argsort(order[:n])
         return OwnPath(beta[:, place, None], intercept[:, None], gap)
 
@@ -181,7 +184,8 @@ class Regressions:
             return _regress(self, penalties, tolerance, first, starts)
 
         def begin() -> Work:
-            _ = self.arranged, self.sparse  # Before threads ask for them.
+            _ = self.arranged, data.columns  # Before threads ask for them.
+            _ = data.schema.is_binary or self.sparse
             return learn
 
         data = self.data
@@ -299,22 +303,32 @@ def _design(
 ) -> tuple[LogisticData, NDArray]:
     """Return the data, the columns in some order, and the counts as `l1_path` takes them."""
     flipped = data.frequency[order] > 0.5
-    rows = data.rows[:, order] ^ flipped.astype(np.uint8)
-    indptr = np.concatenate([[0], np.cumsum(rows.sum(axis=1, dtype=np.int64))])
-    indices = np.nonzero(rows)[1].astype(np.int32)
-    n, total = data.n_columns, data.n_examples
+    rows, n, total = data.lists(order, flipped), data.n_columns, data.n_examples
+    by_column = np.argsort(rows.column, kind="stable")
+    row = np.repeat(np.arange(len(rows), dtype=np.int32), np.diff(rows.start))[by_column]
+    start = np.searchsorted(rows.column[by_column], np.arange(n + 1))
     counts = np.zeros((n + 1, n + 1))
-    both = np.zeros((n, n))
-    cooccurrence(indptr, indices, data.weight, both)
-    one = both.diagonal().copy()
-    if not free_intercept:
+    cooccurrence(rows.start, rows.column, data.weight, counts)
+    both, ones = counts[:n, :n], counts.diagonal()[:n].copy()
+    one = ones
+    if not free_intercept and flipped.any():
         # The counts of the columns themselves, by inclusion and exclusion.
         f, g = flipped[:, None], flipped[None]
         u, v = one[:, None], one[None]
         of_either = np.where(f & ~g, v - both, np.where(~f & g, u - both, both))
-        both = np.where(f & g, total - u - v + both, of_either)
+        both[:] = np.where(f & g, total - u - v + both, of_either)
         one = np.where(flipped, total - one, one)
-    counts[:n, :n] = both
     counts[:n, n] = counts[n, :n] = one
     counts[n, n] = total
-    return LogisticData(indptr, indices, data.weight, flipped, free_intercept), counts
+    lists = rows.start, rows.column, start, row
+    return LogisticData(*lists, data.weight, ones, flipped, free_intercept), counts
+
+
+def _target(y: NDArray[np.uint8], own: int, design: LogisticData, counts: NDArray) -> Target:
+    """Return a variable as the kernel takes it; own : its place in the order of the design."""
+    ones, n = counts[own, :-1], len(design.flipped)
+    if design.free_intercept:
+        ones = design.ones - ones if design.flipped[own] else ones
+    else:
+        ones = np.where(design.flipped, counts[own, n] - ones, ones)
+    return Target(y, np.ascontiguousarray(ones))

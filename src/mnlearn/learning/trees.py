@@ -90,15 +90,13 @@ class _Examples:
     """The data with some columns negated, as the kernel takes them."""
 
     def __init__(self, data: Dataset, negated: NDArray[np.bool_]) -> None:
-        rows = data.rows ^ negated.astype(np.uint8)
-        indptr = np.concatenate([[0], np.cumsum(rows.sum(axis=1, dtype=np.int64))])
-        indices = np.nonzero(rows)[1].astype(np.int32)
+        ones = data.lists(negated=negated)
         self.data, self.negated = data, negated
         self.total = float(data.weight.cumsum()[-1])
         self.pair_weight = np.zeros((data.n_columns, data.n_columns))
-        kernels.cooccurrence(indptr, indices, data.weight, self.pair_weight)
-        columns = np.ascontiguousarray(rows.T)
-        self.kernel_data = kernels.TreeData(columns, indptr, indices, data.weight)
+        kernels.cooccurrence(ones.start, ones.column, data.weight, self.pair_weight)
+        columns = np.ascontiguousarray((data.rows ^ negated.astype(np.uint8)).T)
+        self.kernel_data = kernels.TreeData(columns, ones.start, ones.column, data.weight)
         # Logarithms of smoothed counts are looked up where all counts are whole numbers.
         weight, total = data.weight, data.n_examples
         whole = bool((weight == np.round(weight)).all()) and total < 2**24

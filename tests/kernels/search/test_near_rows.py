@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from mnlearn.data.dataset import pack_columns
+from mnlearn.data.rows import pack_columns
 from mnlearn.kernels.search import near_rows
 
 

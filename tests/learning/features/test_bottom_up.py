@@ -8,7 +8,7 @@ from scipy.special import expit
 
 import oracles
 from made_random import random_data
-from mnlearn.data.dataset import pack_columns
+from mnlearn.data.rows import pack_columns
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.kernels.search import derivatives, gains, near_rows
 from mnlearn.kernels.search import generalisation as kernels

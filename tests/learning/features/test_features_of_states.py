@@ -10,7 +10,7 @@ from scipy.special import logit, logsumexp
 
 from made_conditionals import conditionals, loss_of
 from made_states import every_row, examples_of, schema_of
-from mnlearn.data.dataset import pack_columns
+from mnlearn.data.rows import pack_columns
 from mnlearn.kernels.search import generalisation as kernels
 from mnlearn.kernels.search.generalisation import Examples, MaskedFeatures, Price
 from mnlearn.learning.features import bottom_up

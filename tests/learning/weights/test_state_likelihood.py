@@ -6,11 +6,11 @@ from scipy.optimize import check_grad
 
 import oracles
 from made_random import random_data
+from mnlearn.data.rows import pack_columns
 from mnlearn.learning.features.pair_gains import (
     PairCandidates,
     StateLikelihood,
     mask_network,
-    pack_columns,
     rows_of,
 )
 from mnlearn.variables.schema import binary_schema

@@ -13,15 +13,18 @@ from numpy.typing import NDArray
 from mnlearn.kernels.arithmetic.logistic import exp_nonpositive, log1p_unit, log_normal
 from mnlearn.kernels.jit import kernel, sum_kernel
 
-_BLOCK = 256
-
 
 class LogisticData(NamedTuple):
-    """The rows as ascending lists of their ones, with weights; which columns are stored negated."""
+    """The rows, and the columns, as ascending lists of their ones; the weights of the rows, and of
+    the ones of each column; which columns are stored negated.
+    """
 
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
+    start: NDArray[np.int64]
+    row: NDArray[np.int32]
     weight: NDArray[np.float64]
+    ones: NDArray[np.float64]
     flipped: NDArray[np.bool_]
     free_intercept: bool
 
@@ -51,39 +54,72 @@ def penalised_loss(loss, penalty, theta):
     return total
 
 
+class Target(NamedTuple):
+    """The values of the variable that is regressed, and the weight of the rows in which it is 1 and
+    so is each column, as it is stored.
+    """
+
+    y: NDArray[np.uint8]
+    ones: NDArray[np.float64]
+
+
+class Scratch(NamedTuple):
+    """Scratch of `evaluate`: the weights of the columns as they are stored, then their gradient;
+    the log-odds of the rows; and whether some weight counts in a row.
+    """
+
+    stored: NDArray[np.float64]
+    log_odds: NDArray[np.float64]
+    touched: NDArray[np.bool_]
+
+
 @kernel
-def evaluate(data, y, theta, stored, residual, gradient):
-    """Write the residuals of the rows and the gradient at theta; return the loss."""
-    indptr, indices, weight, flipped, free_intercept = data
-    n = len(flipped)
+def evaluate(data, target, theta, scratch, residual, gradient):
+    """Write the residuals of the rows and the gradient at theta; return the loss.
+
+    Only rows that some weight counts in are walked: in all others the residual depends on the
+    value of the target alone.
+    """
+    y, weight, flipped = target.y, data.weight, data.flipped
+    stored, log_odds, touched = scratch
+    n, is_free = len(flipped), data.free_intercept
     constant = theta[n]
     for j in range(n):
         stored[j] = theta[j]
-        if flipped[j] and not free_intercept:
+        if flipped[j] and not is_free:
             stored[j] = -theta[j]
             constant += theta[j]
-    loss = 0.0
-    log_odds = np.empty(_BLOCK)
-    for begin in range(0, len(y), _BLOCK):
-        end = min(begin + _BLOCK, len(y))
-        block = log_odds[: end - begin]
-        for i in range(begin, end):
-            total = constant
-            for j in indices[indptr[i] : indptr[i + 1]]:
-                total += stored[j]
-            block[i - begin] = total
-        loss += residuals_of(block, y[begin:end], weight[begin:end], residual[begin:end])
-    stored[:] = 0.0
-    whole = 0.0
     for i in range(len(y)):
-        r = residual[i]
-        whole += r
-        for j in indices[indptr[i] : indptr[i + 1]]:
-            stored[j] += r
+        log_odds[i] = constant
+        touched[i] = False
     for j in range(n):
-        gradient[j] = whole - stored[j] if flipped[j] and not free_intercept else stored[j]
+        if stored[j] != 0.0:
+            for i in data.row[data.start[j] : data.start[j + 1]]:
+                log_odds[i] += stored[j]
+                touched[i] = True
+    loss = residuals_of(log_odds, y, weight, residual)
+    e = exp_nonpositive(-abs(constant))
+    elsewhere = (1.0 if constant >= 0.0 else e) / (1.0 + e)
+    for j in range(n):
+        stored[j] = elsewhere * data.ones[j] - target.ones[j]
+    whole = _add_residuals(data, y, elsewhere, touched, residual, stored)
+    for j in range(n):
+        gradient[j] = whole - stored[j] if flipped[j] and not is_free else stored[j]
     gradient[n] = whole
     return loss
+
+
+@kernel
+def _add_residuals(data, y, elsewhere, touched, residual, stored):
+    """Add what touched rows have more than `elsewhere` to the gradient; return the sum of all."""
+    whole = 0.0
+    for i in range(len(y)):
+        whole += residual[i]
+        if touched[i]:
+            more = residual[i] - data.weight[i] * (elsewhere - y[i])
+            for j in data.indices[data.indptr[i] : data.indptr[i + 1]]:
+                stored[j] += more
+    return whole
 
 
 @sum_kernel

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.ties import EQUAL
 from mnlearn.kernels.jit import copy_into, kernel
-from mnlearn.kernels.l1_logistic.loss import bound_gap, evaluate, penalised_loss
+from mnlearn.kernels.l1_logistic.loss import Scratch, bound_gap, evaluate, penalised_loss
 from mnlearn.kernels.l1_logistic.quadratic_model import (
     LEAST_CURVATURE,
     correct_hessian,
@@ -52,8 +52,11 @@ class _State(NamedTuple):
     """The weights, and their gradient and residuals; weights that are tried, and the gradient
     there.
 
-    covered : whether the Hessian is that of the loss, but for corrections, in a coordinate. The
-    rest is scratch; see `evaluate`, `minimise_model` and `renew_hessian`.
+    covered : whether the Hessian is that of the loss, but for corrections, in a coordinate.
+    hessian : that of the coordinates that were active, at their `slot`, in the order in which they
+    became so; what is behind them is not touched, and takes no memory. known : those coordinates,
+    and last how many they are. The rest is scratch; see `evaluate`, `minimise_model` and
+    `renew_hessian`.
     """
 
     theta: NDArray[np.float64]
@@ -61,32 +64,32 @@ class _State(NamedTuple):
     residual: NDArray[np.float64]
     trial: NDArray[np.float64]
     changed: NDArray[np.float64]
-    stored: NDArray[np.float64]
+    scratch: Scratch
     delta: NDArray[np.float64]
     slope: NDArray[np.float64]
     penalty: NDArray[np.float64]
     place: NDArray[np.int64]
-    hessian: NDArray[np.float64]
+    hessian: NDArray[np.float32]
+    slot: NDArray[np.int64]
+    known: NDArray[np.int64]
     covered: NDArray[np.bool_]
 
 
 @kernel
-def l1_path(target, data, y, counts, goal, start, result):
+def l1_path(own, data, target, counts, goal, start, result):
     """Learn the coefficients of one variable for descending penalties, each from the last."""
-    n = len(data.flipped)
-    share = _share_of_ones(y, data.weight)
+    share = _share_of_ones(target.y, data.weight)
     bend = share * (1.0 - share) if data.free_intercept else 0.25
-    state = _start(n, len(y), counts * bend)
+    state = _start(len(data.flipped), len(target.y))
     _read(data, start, state)
-    total = data.weight.sum()
-    constant_loss = -total * (share * np.log(share) + (1.0 - share) * np.log1p(-share))
+    constant_loss = -data.weight.sum() * (share * np.log(share) + (1.0 - share) * np.log1p(-share))
     enough = goal.tolerance * constant_loss
-    loss = evaluate(data, y, state.theta, state.stored, state.residual, state.gradient)
-    state.gradient[target] = 0.0
+    loss = evaluate(data, target, state.theta, state.scratch, state.residual, state.gradient)
+    state.gradient[own] = 0.0
     for p in range(len(goal.penalties)):
-        for j in range(n + 1):
+        for j in range(len(state.penalty)):
             state.penalty[j] = goal.penalties[p] * goal.factor[j]
-        loss = _minimise(target, data, y, goal, p, enough, loss, state, result)
+        loss = _minimise(own, data, target, (counts, bend), goal, p, enough, loss, state, result)
         _write(data, state, p, result)
 
 
@@ -131,33 +134,37 @@ def _share_of_ones(y, weight):
 
 
 @kernel
-def _start(n, n_rows, hessian):
+def _start(n, n_rows):
     """Return the state at weights of 0."""
-    for j in range(n + 1):
-        hessian[j, j] += LEAST_CURVATURE
+    scratch = Scratch(np.empty(n), np.empty(n_rows), np.empty(n_rows, np.bool_))
     return _State(
         np.zeros(n + 1), np.zeros(n + 1), np.empty(n_rows), np.zeros(n + 1), np.zeros(n + 1),
-        np.empty(n), np.empty(n + 1), np.empty(n + 1), np.empty(n + 1),
-        np.full(n + 1, -1, np.int64), hessian, np.ones(n + 1, np.bool_),
+        scratch, np.empty(n + 1), np.empty(n + 1), np.empty(n + 1),
+        np.full(n + 1, -1, np.int64), np.empty((n + 1, n + 1), np.float32),
+        np.full(n + 1, -1, np.int64), np.zeros(n + 2, np.int64), np.ones(n + 1, np.bool_),
     )  # fmt: skip
 
 
 @kernel
-def _minimise(target, data, y, goal, p, enough, loss, state, result):
-    """Take steps until the gap of penalty `p` is at most `enough`; return the loss by itself."""
+def _minimise(own, data, target, first, goal, p, enough, loss, state, result):
+    """Take steps until the gap of penalty `p` is at most `enough`; return the loss by itself.
+
+    first : the counts and what they are multiplied by, which is the Hessian at weights of 0.
+    """
     misled = False
     n_steps = 0
     for _ in range(MAX_STEPS):
         exact = misled or n_steps >= STEPS_PER_HESSIAN
         objective = penalised_loss(loss, state.penalty, state.theta)
-        active, n_fresh = _list_active(target, state, exact)
+        active, n_fresh = _list_active(own, state, exact)
+        at = _places(active, first, state)
         exact |= n_fresh == len(active)
         if n_fresh:
-            _renew(data, state, active, n_fresh, exact)
+            _renew(data, state, active, at, n_fresh, exact)
             if exact:
                 misled = False
                 n_steps = 0
-        model = _active_part(state.hessian, active)
+        model = _active_part(state.hessian, at)
         lower = minimise_model(
             state.theta, state.gradient, state.penalty, model, active, state.delta, state.slope,
             _SWEEP_TOLERANCE,
@@ -167,10 +174,10 @@ def _minimise(target, data, y, goal, p, enough, loss, state, result):
             continue
         # The gap costs logarithms; it is computed when the model is nearly at its minimum.
         if lower <= 2.0 * enough:
-            result.gap[p] = _gap(data, y, state, goal, p, objective)
+            result.gap[p] = _gap(data, target.y, state, goal, p, objective)
             if result.gap[p] <= enough:
                 break
-        length, new_loss = _search_line(data, y, state, active, objective, lower)
+        length, new_loss = _search_line(data, target, state, active, objective, lower)
         misled |= length < 1.0
         if length == 0.0:
             if exact:
@@ -178,23 +185,23 @@ def _minimise(target, data, y, goal, p, enough, loss, state, result):
             continue
         loss = new_loss
         n_steps += 1
-        _move(target, state, model, active, length)
+        _move(own, state, model, active, at, length)
     return loss
 
 
 @kernel
-def _list_active(target, state, exact):
+def _list_active(own, state, exact):
     """Return the active coordinates, those to renew first, and how many these are."""
     theta, gradient, penalty, covered = state.theta, state.gradient, state.penalty, state.covered
     n_active = n_fresh = 0
     for j in range(len(theta)):
-        if j != target and (theta[j] != 0.0 or abs(gradient[j]) > penalty[j]):
+        if j != own and (theta[j] != 0.0 or abs(gradient[j]) > penalty[j]):
             n_active += 1
             n_fresh += exact or not covered[j]
     active = np.empty(n_active, np.int64)
     a, b = 0, n_fresh
     for j in range(len(theta)):
-        if j != target and (theta[j] != 0.0 or abs(gradient[j]) > penalty[j]):
+        if j != own and (theta[j] != 0.0 or abs(gradient[j]) > penalty[j]):
             if exact or not covered[j]:
                 active[a] = j
                 a += 1
@@ -205,9 +212,29 @@ def _list_active(target, state, exact):
 
 
 @kernel
-def _renew(data, state, active, n_fresh, exact):
+def _places(active, first, state):
+    """Return the places of coordinates in the Hessian, where new ones get those behind the last."""
+    counts, bend = first
+    known, hessian, last = state.known, state.hessian, len(state.known) - 1
+    at = np.empty(len(active), np.int64)
+    for a in range(len(active)):
+        j = active[a]
+        if state.slot[j] < 0:
+            m = known[last]
+            known[last] = m + 1
+            known[m] = j
+            state.slot[j] = m
+            for k in range(m):
+                hessian[m, k] = hessian[k, m] = counts[j, known[k]] * bend
+            hessian[m, m] = counts[j, j] * bend + LEAST_CURVATURE
+        at[a] = state.slot[j]
+    return at
+
+
+@kernel
+def _renew(data, state, active, at, n_fresh, exact):
     """Renew the Hessian of the first `n_fresh` active coordinates; if `exact`, that is all."""
-    renew_hessian(state.hessian, data, state.residual, active, n_fresh, state.place)
+    renew_hessian(state.hessian, at, data, state.residual, active, n_fresh, state.place)
     if exact:
         state.covered[:] = False
     for a in range(len(active)):
@@ -222,18 +249,18 @@ def _gap(data, y, state, goal, p, objective):
 
 
 @kernel
-def _active_part(hessian, active):
-    """Return the Hessian of the active coordinates, float32 of (n_active, n_active)."""
-    model = np.empty((len(active), len(active)), np.float32)
-    for a in range(len(active)):
-        row = hessian[active[a]]
-        for b in range(len(active)):
-            model[a, b] = row[active[b]]
+def _active_part(hessian, at):
+    """Return the Hessian of the coordinates at some places, float32 of (n_active, n_active)."""
+    model = np.empty((len(at), len(at)), np.float32)
+    for a in range(len(at)):
+        row = hessian[at[a]]
+        for b in range(len(at)):
+            model[a, b] = row[at[b]]
     return model
 
 
 @kernel
-def _search_line(data, y, state, active, objective, lower):
+def _search_line(data, target, state, active, objective, lower):
     """Halve the step until it lowers the objective enough; return its length or 0, and the loss."""
     trial = state.trial
     length = 1.0
@@ -241,7 +268,7 @@ def _search_line(data, y, state, active, objective, lower):
         copy_into(trial, state.theta)
         for a in range(len(active)):
             trial[active[a]] += length * state.delta[a]
-        loss = evaluate(data, y, trial, state.stored, state.residual, state.changed)
+        loss = evaluate(data, target, trial, state.scratch, state.residual, state.changed)
         if penalised_loss(loss, state.penalty, trial) <= objective - _ARMIJO * length * lower:
             return length, loss
         length *= 0.5
@@ -249,14 +276,14 @@ def _search_line(data, y, state, active, objective, lower):
 
 
 @kernel
-def _move(target, state, model, active, length):
+def _move(own, state, model, active, at, length):
     """Take the weights that were tried, and correct the Hessian."""
     theta, gradient, trial, changed = state.theta, state.gradient, state.trial, state.changed
-    changed[target] = 0.0
+    changed[own] = 0.0
     for a in range(len(active)):
         state.delta[a] *= length
     for j in range(len(theta)):
         theta[j] = trial[j]
         trial[j] = changed[j] - gradient[j]
         gradient[j] = changed[j]
-    correct_hessian(state.hessian, model, active, state.delta, trial, state.slope)
+    correct_hessian(state.hessian, at, model, active, state.delta, trial, state.slope)

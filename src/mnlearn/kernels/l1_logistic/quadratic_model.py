@@ -21,10 +21,11 @@ LEAST_CURVATURE = 1e-8
 
 
 @kernel
-def renew_hessian(hessian, data, residual, active, n_fresh, place):
+def renew_hessian(hessian, at, data, residual, active, n_fresh, place):
     """Compute the Hessian of the first `n_fresh` active coordinates and all active ones.
 
-    Either part is ascending. place : scratch, all -1 before and after.
+    Either part is ascending. at : places of the active ones in the Hessian. place : scratch, all -1
+    before and after.
     """
     n_active = len(active)
     for a in range(n_active):
@@ -49,16 +50,17 @@ def renew_hessian(hessian, data, residual, active, n_fresh, place):
                 together = one[b] - together
             elif flip_v:
                 together = one[a] - together
-            hessian[u, v] = together
-            hessian[v, u] = together
-        hessian[active[a], active[a]] += LEAST_CURVATURE
+            if a == b:
+                together += LEAST_CURVATURE
+            hessian[at[a], at[b]] = together
+            hessian[at[b], at[a]] = together
     place[active] = -1
 
 
 @kernel
 def _sum_curvatures(data, residual, place, n_fresh, both, one):
     """Add the curvatures of rows to pairs, the first fresh, and to the others; return the sum."""
-    indptr, indices, weight, _, _ = data
+    indptr, indices, weight = data.indptr, data.indices, data.weight
     fresh, old = np.empty(n_fresh, np.int64), np.empty(len(one) - n_fresh, np.int64)
     whole = 0.0
     for i in range(len(weight)):
@@ -295,7 +297,7 @@ def _factor_panel(matrix, least, begin, end):
 
 
 @kernel
-def correct_hessian(hessian, model, active, delta, change, image):
+def correct_hessian(hessian, at, model, active, delta, change, image):
     """Correct the Hessian so that it gives the `change` of the gradient along the step (BFGS)."""
     n_active = len(active)
     bend = curvature = 0.0
@@ -310,6 +312,6 @@ def correct_hessian(hessian, model, active, delta, change, image):
         return
     for a in range(n_active):
         p, q = change[active[a]] / curvature, image[a] / bend
-        row = hessian[active[a]]
+        row = hessian[at[a]]
         for b in range(n_active):
-            row[active[b]] = model[a, b] + p * change[active[b]] - q * image[b]
+            row[at[b]] = model[a, b] + p * change[active[b]] - q * image[b]

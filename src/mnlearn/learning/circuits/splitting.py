@@ -34,8 +34,7 @@ class ExtensionCounts:
         self.data = data
         self._everything = np.full(data.columns.shape[1], ~np.uint64(0))
         self._everything[-1] = data.last_word
-        self._start = np.concatenate([[0], np.cumsum(data.rows.sum(axis=1, dtype=np.int64))])
-        self._ones = np.nonzero(data.rows)[1].astype(np.int32)
+        self._ones = data.lists()
 
     def count(self, literals: Iterable[tuple[int, int]]) -> tuple[float, NDArray[np.float64]]:
         """Return the weight of the examples with all literals, and (n_columns,) with a 1, too."""
@@ -43,8 +42,8 @@ class ExtensionCounts:
         for c, value in literals:
             column = self.data.columns[c]
             satisfied &= column if value else ~column
-        ones = np.empty(self.data.n_columns)
-        total = count_ones(satisfied, self._start, self._ones, self.data.weight, ones)
+        ones, of_rows = np.empty(self.data.n_columns), self._ones
+        total = count_ones(satisfied, of_rows.start, of_rows.column, self.data.weight, ones)
         return total, ones
 
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import Dataset, pack_columns
+from mnlearn.data.dataset import Dataset
+from mnlearn.data.rows import pack_columns
 from mnlearn.kernels.search.generalisation import (
     Examples,
     MaskedFeatures,

@@ -7,7 +7,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import Dataset, pack_columns
+from mnlearn.data.dataset import Dataset
+from mnlearn.data.rows import pack_columns
 from mnlearn.inference.marginals import MAX_ENUMERATED
 from mnlearn.kernels.search import gains as kernels
 from mnlearn.kernels.search.gains import GainPrices, PackedRows, add_where, find_rows, weigh_pairs

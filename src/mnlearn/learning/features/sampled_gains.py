@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import Dataset, pack_columns
+from mnlearn.data.dataset import Dataset
+from mnlearn.data.rows import pack_columns
 from mnlearn.inference.sampling import advance_chains
 from mnlearn.learning.features.pair_gains import (
     Gains,

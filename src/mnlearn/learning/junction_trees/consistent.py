@@ -10,7 +10,8 @@ from math import ceil, comb, log
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.dataset import Dataset, pack_columns
+from mnlearn.data.dataset import Dataset
+from mnlearn.data.rows import pack_columns
 from mnlearn.kernels.arithmetic.ties import EQUAL, first_greatest
 from mnlearn.kernels.junction_trees import consistent as kernels
 from mnlearn.kernels.junction_trees import entropies as entropy_kernels

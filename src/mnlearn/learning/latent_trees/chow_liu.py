@@ -4,9 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.data.rows import Ones
 from mnlearn.kernels.arithmetic.ties import EQUAL
 from mnlearn.kernels.chow_liu import add_pair_counts
 from mnlearn.kernels.spanning_tree import fill_spanning_tree
+from mnlearn.kernels.trees import cooccurrence
 from mnlearn.models.circuit_building import NO_PARENT
 
 # Numbers of examples below this are counted in integers of 32 bits.
@@ -62,8 +64,9 @@ class PairTables:
 
     def tree(self) -> NDArray[np.int64]:
         """Return the parent of each variable in the tree of most information."""
-        everyone = np.arange(self.n_vars)
-        weight = np.array([self.information(u, everyone) for u in range(self.n_vars)])
+        everyone, weight = np.arange(self.n_vars), np.empty((self.n_vars, self.n_vars))
+        for u in range(self.n_vars):
+            weight[u] = self.information(u, everyone)
         return spanning_tree(weight)
 
 
@@ -159,9 +162,12 @@ def _count_states(data: Dataset) -> NDArray[np.float64]:
 def count_pairs(data: Dataset) -> NDArray:
     """Return the weight of the examples in which two columns are 1; int32 if weights are whole."""
     weight = data.weight
-    if data.n_examples >= _MOST_COUNTED or (weight != np.floor(weight)).any():
-        return (data.rows * weight[:, None]).T @ data.rows.astype(np.float64)
-    out = np.zeros((data.n_columns, data.n_columns), np.int32)
+    is_whole = data.n_examples < _MOST_COUNTED and not (weight % 1.0).any()
+    out = np.zeros((data.n_columns, data.n_columns), np.int32 if is_whole else np.float64)
+    if isinstance(data.stored, Ones) or not is_whole:
+        ones = data.lists()
+        cooccurrence(ones.start, ones.column, weight.astype(out.dtype), out)
+        return out
     whole = weight.astype(np.int64)
     for bit in range(int(whole.max()).bit_length()):
         kept = np.flatnonzero(whole >> bit & 1)
