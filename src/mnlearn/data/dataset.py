@@ -12,6 +12,7 @@ from mnlearn.data.rows import (
     Ones,
     Rows,
     check_rows,
+    check_states,
     list_ones,
     merge_equal,
     pack_columns,
@@ -305,7 +306,7 @@ def merge_rows(
     schema = binary_schema(matrix.shape[1]) if schema is None else schema
     if schema.n_columns != matrix.shape[1]:
         raise InputError(f"expected {schema.n_columns} columns, got {matrix.shape[1]}.", where=DATA)
-    _check_states(matrix, schema)
+    check_states(matrix, schema)
     distinct, row_of = merge_equal(matrix)
     return Dataset(
         stored=distinct,
@@ -313,24 +314,6 @@ def merge_rows(
         row_of=read_only(row_of.astype(np.int32)),
         schema=schema,
     )
-
-
-def _check_states(rows: Rows, schema: Schema, row_of: NDArray | None = None) -> None:
-    """Refuse rows that give a variable of more than two states none of them, or several."""
-    several = np.flatnonzero(schema.arity > 2).tolist()
-    if isinstance(rows, Ones):
-        rows = rows.dense() if several else np.empty((0, 0), np.uint8)
-    for v in several:
-        ones = rows[:, schema.start[v] : schema.start[v + 1]].sum(axis=1)
-        wrong = np.flatnonzero(ones != 1)
-        if len(wrong):
-            row = int(wrong[0])
-            example = row if row_of is None else int(np.flatnonzero(np.isin(row_of, wrong))[0])
-            raise InputError(
-                f"expected one state of {schema[v].name!r}, got {ones[row] or 'none'}.",
-                where=DATA,
-                row=example + 1,
-            )
 
 
 def load_npz(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> Dataset:
@@ -395,7 +378,7 @@ def _load_native(path: Path | str, arrays: dict[str, NDArray]) -> Dataset:
             made = merge_rows(rows[:, columns], weight, schema)
         return replace(made, row_of=read_only(made.row_of[row_of]))
     with name_data(path):
-        _check_states(rows, schema, row_of)
+        check_states(rows, schema, row_of)
     row_of = read_only(row_of.astype(np.int32))
     return Dataset(smaller(rows), read_only(weight), row_of, schema)
 

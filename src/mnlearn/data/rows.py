@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from mnlearn.runtime.arrays import read_only, spans
 from mnlearn.runtime.errors import DATA, InputError
+from mnlearn.variables.schema import Schema
 
 # A matrix of fewer cells is kept as it is.
 LARGE = 2**26
@@ -164,3 +165,21 @@ def pack_columns(rows: NDArray[np.uint8]) -> NDArray[np.uint64]:
 def _take(rows: NDArray[np.uint8] | Ones, kept: NDArray[np.integer]) -> NDArray[np.uint8] | Ones:
     """Return some rows."""
     return rows[kept] if isinstance(rows, Ones) else read_only(rows[kept])
+
+
+def check_states(rows: Rows, schema: Schema, row_of: NDArray | None = None) -> None:
+    """Refuse rows that give a variable of more than two states none of them, or several."""
+    several = np.flatnonzero(schema.arity > 2).tolist()
+    if isinstance(rows, Ones):
+        rows = rows.dense() if several else np.empty((0, 0), np.uint8)
+    for v in several:
+        ones = rows[:, schema.start[v] : schema.start[v + 1]].sum(axis=1)
+        wrong = np.flatnonzero(ones != 1)
+        if len(wrong):
+            row = int(wrong[0])
+            example = row if row_of is None else int(np.flatnonzero(np.isin(row_of, wrong))[0])
+            raise InputError(
+                f"expected one state of {schema[v].name!r}, got {ones[row] or 'none'}.",
+                where=DATA,
+                row=example + 1,
+            )

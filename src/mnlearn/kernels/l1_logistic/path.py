@@ -147,10 +147,7 @@ def _start(n, n_rows):
 
 @kernel
 def _minimise(own, data, target, first, goal, p, enough, loss, state, result):
-    """Take steps until the gap of penalty `p` is at most `enough`; return the loss by itself.
-
-    first : the counts and what they are multiplied by, which is the Hessian at weights of 0.
-    """
+    """Take steps until the gap is small; `first` is the counts and their factor of `_places`."""
     misled = False
     n_steps = 0
     for _ in range(MAX_STEPS):
