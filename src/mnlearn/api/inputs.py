@@ -42,16 +42,10 @@ def to_dataset(
     missing: bool = False,
     rules: Rules = LATER,
 ) -> Dataset | IncompleteData:
-    """Return data as a dataset.
+    """Return data as a dataset, of the variables of a schema if one is given.
 
-    X : array-like, sparse matrix, DataFrame or Dataset, shape (n_samples, n_features). Words,
-        numbers or booleans, of any dtype.
-    schema : The variables, if they are known: columns of a table are found by their names.
-    sample_weight : float, shape (n_samples,). Weights of the rows. Rows of weight 0 are left out.
-    argument : Name of the argument, for messages.
-    repeat : Whether rows are repeated if all weights are whole numbers.
-    missing : Whether cells may be missing (NaN).
-    rules : What a person says about the columns.
+    repeat : whether rows are repeated if all weights are whole numbers. missing : whether cells may
+    be missing (NaN).
     """
     if isinstance(X, Dataset):
         if sample_weight is not None:
@@ -168,17 +162,12 @@ def to_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
 
 
 def to_seed(random_state: Any, purpose: str) -> int:
-    """Return the 64-bit seed of a purpose.
-
-    random_state : A whole number gives the same stream as `--seed` on the command line; a generator
-        is drawn from; None gives another seed each time.
-    purpose : Name of the stream.
-    """
+    """Return the 64-bit seed of a purpose: a whole number gives the stream of `--seed`."""
     return stream_seed(to_whole_seed(random_state), purpose)
 
 
 def to_whole_seed(random_state: Any, argument: str = "random_state") -> int:
-    """Return a seed as a whole number; see `to_seed`."""
+    """Return a seed as a whole number; a generator is drawn from, and None is another each time."""
     if random_state is None:
         return int(np.random.default_rng().integers(_SEEDS))
     if isinstance(random_state, np.random.Generator):

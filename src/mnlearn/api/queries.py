@@ -362,11 +362,7 @@ def partition_of(
 ) -> Partition:
     """Return the partition function; see `Questions.log_partition`.
 
-    inference : One of `PARTITION_METHODS`; models that are no Markov networks always get the exact
-        value.
-    settings : Settings of the method.
-    seed, threads : For annealed importance sampling.
-    estimates : How a person asks for an estimate.
+    estimates : how a person asks for an estimate.
     """
     if inference not in PARTITION_METHODS:
         expected = ", ".join(PARTITION_METHODS)

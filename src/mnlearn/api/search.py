@@ -201,7 +201,7 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
         best.model_ = tuned.best.fitted.model
         best.details_ = dict(tuned.best.fitted.details)
         best.seconds_ = dict(tuned.best.fitted.seconds)
-        self.best_estimator_: Any = best
+        self.best_estimator_: LearnerEstimator = best
         self.best_params_ = {given: chosen[name] for name, given in named.items()}
         self.best_score_ = tuned.best.score
         self.cv_results_ = _results(tuned.trace, named)
@@ -223,25 +223,21 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
     def score(self, X: Any, y: Any = None) -> float:
         """Return the score of the best estimator."""
         check_is_fitted(self)
-        found: float = self.best_estimator_.score(X)
-        return found
+        return self.best_estimator_.score(X)
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return the score of each example by the best estimator."""
         check_is_fitted(self)
-        found: NDArray[np.float64] = self.best_estimator_.score_samples(X)
-        return found
+        return self.best_estimator_.score_samples(X)
 
     def read_examples(self, X: Any, sample_weight: Any = None) -> Dataset | IncompleteData:
         """Return data as the best estimator sees them."""
         check_is_fitted(self)
-        data: Dataset | IncompleteData = self.best_estimator_.read_examples(X, sample_weight)
-        return data
+        return self.best_estimator_.read_examples(X, sample_weight)
 
     def complete_examples(self, data: Dataset | IncompleteData) -> Dataset | IncompleteData:
         """Return data whose missing cells are treated as by the best estimator."""
-        complete: Dataset | IncompleteData = self.best_estimator_.complete_examples(data)
-        return complete
+        return self.best_estimator_.complete_examples(data)
 
 
 def _results(trace: list[dict[str, Any]], named: Mapping[str, str]) -> dict[str, Any]:

@@ -55,23 +55,13 @@ def annealing_of(settings: Mapping[str, Any]) -> Annealing:
 
 
 def refusal(name: str, which: str, read: Iterable[str], spell: Spell) -> InputError:
-    """Return the refusal of a setting that is not read.
-
-    name : the setting. which : what does not read it. read : the settings that it reads.
-    spell : see `check_read`.
-    """
+    """Return the refusal of a setting that is not read by something, which reads others."""
     known = ", ".join(map(spell, read)) or "no settings"
     return InputError(f"{spell(name)}: is not read by {which}, which reads {known}.")
 
 
 def check_read(method: str, given: Iterable[str], spell: Spell = spell_argument) -> None:
-    """Refuse settings that the method of a query does not read.
-
-    method : A method of inference; "auto" is exact or samples, so that it reads what sampling
-        reads.
-    given : The names of the settings.
-    spell : Returns how a person writes the name of a setting.
-    """
+    """Refuse settings that the method of a query does not read; "auto" reads those of sampling."""
     read = _SAMPLED if method == AUTO else SETTINGS[method]
     for name in given:
         if name not in read:

@@ -38,8 +38,6 @@ def check_folder(out: Path, *, resampled: bool, dropped: bool, compared: bool) -
     out : the folder, which need not exist.
     resampled, dropped, compared : whether the files of a bootstrap, of case drops and of a
         comparison are written.
-
-    Raises InputError: Names the first of these files.
     """
     chosen = {"stability": resampled, "differences": resampled}
     chosen |= {"case_drop": dropped, "comparison": compared}

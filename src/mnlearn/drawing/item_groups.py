@@ -20,9 +20,6 @@ def read_item_groups(
     """Read the groups of items from a CSV file with the columns item, group and perhaps colour.
 
     labels : the items. leave_out : others that the file may have.
-
-    Raises InputError: An item is missing, unknown or named twice, or a colour is not valid, or a
-    group has two.
     """
     from matplotlib.colors import is_color_like
 
@@ -89,9 +86,6 @@ def to_groups(groups: Any, labels: Sequence[str]) -> list[str]:
     """Return the group of each variable.
 
     groups : the group of each variable by its name.
-
-    Raises InputError: It is no mapping; a variable has no group or is not known; or a group is no
-    text.
     """
     if not hasattr(groups, "items"):
         raise InputError(

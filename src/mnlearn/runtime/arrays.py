@@ -19,11 +19,7 @@ def write_arrays(path: Path | str, arrays: Mapping[str, NDArray]) -> None:
 
 
 def read_arrays(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> dict[str, NDArray]:
-    """Return the arrays in `path` by name; pickled objects are never loaded.
-
-    Raises InputError: The file is missing, is not a complete archive of plain arrays, or expands
-    beyond `limit`.
-    """
+    """Return the arrays in `path` by name; pickled objects are never loaded."""
     try:
         check_archive(path, limit)
         with np.load(path, allow_pickle=False) as archive:

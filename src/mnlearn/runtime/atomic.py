@@ -23,15 +23,9 @@ _MOST_LINKS = 40
 def atomic_path(path: Path | str, *, sync: bool = True) -> Iterator[Path]:
     """Yield a temporary file whose content goes to `path` when the block succeeds.
 
-    A regular file is replaced by the temporary file, which lies beside it. A power loss leaves the
-    old file or the new one, unless `sync` is false, which is faster. A symbolic link stays, and the
-    file that it leads to is replaced. The content is copied to a device, a FIFO or an open
-    descriptor such as `/dev/stdout`.
-
-    If the block fails, `path` stays as it was and the temporary file is removed.
-
-    Raises FullDiskError: The disk is full. InputError: The folder cannot be created, no file can be
-    created in it, or `path` is a folder.
+    A regular file is replaced, or the one that a symbolic link leads to; a power loss leaves the
+    old or the new one, unless `sync` is false. A device, a FIFO or an open descriptor such as
+    `/dev/stdout` is written to. If the block fails, `path` stays as it was.
     """
     path = Path(path)
     with _blame(path):
@@ -56,11 +50,7 @@ def atomic_path(path: Path | str, *, sync: bool = True) -> Iterator[Path]:
 
 
 def check_place(path: Path | str) -> None:
-    """Refuse a path that `atomic_path` cannot write, as far as that can be seen before.
-
-    Raises InputError: A folder of the path is a file, no file can be created there, or `path` is a
-    folder.
-    """
+    """Refuse a path that `atomic_path` cannot write, as far as that can be seen before."""
     path = Path(path)
     with _blame(path):
         if _is_stream(path):

@@ -77,13 +77,9 @@ class _References:
 def code_digest(*roots: str, optional: Optional = ()) -> str:
     """Return the digest, 16 hexadecimal digits, of everything that some definitions can reach.
 
-    *roots : definitions, such as "mnlearn.learning.tuning.tune", or modules, such as
-        "mnlearn.learning.weights.descent". A module stands for all its definitions.
+    *roots : definitions, or modules, which stand for all their definitions.
     optional : modules that count only if the first root alone reaches another one: that module, and
-        the modules, or packages of them. Such is the code of a kind of model that a learner never
-        makes, which functions for all kinds of models could call.
-
-    Raises LookupError: There is no such definition.
+        the modules, or packages of them, such as the code of a kind of model.
     """
     return _digest_of(SOURCES, roots, optional)
 

@@ -41,10 +41,7 @@ class ExpansionLimit:
     advice: str = "decompress the file yourself if it is meant to be so large"
 
     def check(self, where: Path | str, n_compressed: int, n_expanded: int) -> None:
-        """Refuse a file that has expanded from `n_compressed` to `n_expanded` bytes, or further.
-
-        Raises InputError: The limit is passed; the sentence gives both sizes.
-        """
+        """Refuse a file that has expanded from `n_compressed` to `n_expanded` bytes, or further."""
         by_ratio = max(self.free_bytes, self.max_ratio * n_compressed)
         if n_expanded <= min(self.max_bytes, by_ratio):
             return
@@ -64,11 +61,7 @@ DEFAULT_LIMIT = ExpansionLimit()
 
 @contextmanager
 def open_bytes(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> Iterator[IO[bytes]]:
-    """Yield the content of `path` as a stream, expanded by its suffix `.xz`, `.gz` or `.bz2`.
-
-    Raises InputError: The file is missing, unreadable, not in the compression that its suffix
-    names, or expands beyond `limit`.
-    """
+    """Yield the content of `path` as a stream, expanded by its suffix `.xz`, `.gz` or `.bz2`."""
     path = Path(path)
     try:
         file = path.open("rb")
@@ -94,10 +87,7 @@ def read_limited(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> byt
 
 
 def expand(content: bytes, place: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> bytes:
-    """Return `content` expanded, where the suffix of `place` names the compression.
-
-    Raises InputError: The content is not in that compression, or expands beyond `limit`.
-    """
+    """Return `content` expanded, where the suffix of `place` names the compression."""
     with _expand(io.BytesIO(content), place, len(content), limit) as expanded:
         return _read_all(expanded)
 
@@ -106,8 +96,6 @@ def check_archive(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> No
     """Refuse a zip archive whose members together expand beyond `limit`.
 
     Reading a member stops at the size that the archive declares, so the declared sizes suffice.
-
-    Raises InputError: The limit is passed.
     """
     with zipfile.ZipFile(path) as archive:
         n_expanded = sum(member.file_size for member in archive.infolist())

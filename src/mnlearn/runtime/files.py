@@ -87,11 +87,7 @@ def write_json(path: Path | str, value: Any) -> None:
 
 
 def read_bytes(path: Path | str) -> bytes:
-    """Return the content of `path`, decompressed by its suffix `.xz`, `.gz` or `.bz2`.
-
-    Raises InputError: The file is missing, unreadable, not in the compression its suffix names, or
-    expands beyond the limit of `mnlearn.runtime.decompression`.
-    """
+    """Return the content of `path`, decompressed by its suffix `.xz`, `.gz` or `.bz2`."""
     return read_limited(path)
 
 
@@ -106,10 +102,7 @@ def read_text(path: Path | str) -> str:
 
 
 def decode_text(content: bytes, where: Path | str) -> str:
-    """Return the text of a file in UTF-8, or in UTF-16 as Excel's Unicode text, without its mark.
-
-    Raises InputError: It is no such text; the sentence says what the file is, or names the byte.
-    """
+    """Return the text of a file in UTF-8, or UTF-16 as Excel's Unicode text, without its mark."""
     encoding = next((name for mark, name in _MARKS if content.startswith(mark)), "utf-8")
     try:
         text = content.decode(encoding).removeprefix("\ufeff")
@@ -138,10 +131,7 @@ def split_lines(text: str) -> list[str]:
 
 
 def read_table(path: Path | str, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the rows of a tab-separated file with a header: their place for messages, and cells.
-
-    Raises InputError: The header differs from `columns`, or a line has another number of values.
-    """
+    """Yield the rows of a tab-separated file with a header: their place for messages, and cells."""
     lines = split_lines(read_text(path))
     if not lines or lines[0].split("\t") != list(columns):
         raise InputError(

@@ -12,10 +12,7 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uf
 
 
 def check_names(names: Sequence[str], where: str = DATA) -> tuple[str, ...]:
-    """Return the names of variables as a tuple if they are different, not empty and printable.
-
-    Raises InputError: They are not; the sentence begins with `where` and gives the column.
-    """
+    """Return the names of variables as a tuple if they are different, not empty and printable."""
     column_of: dict[str, int] = {}
     for column, name in enumerate(names, start=1):
         if not name:

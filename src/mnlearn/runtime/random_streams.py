@@ -13,11 +13,8 @@ SEED = 20
 def stream_seed(seed: int, *names: str) -> int:
     """Return the 64-bit seed of a stream.
 
-    The same seed and names give the same stream, whatever was drawn before. Results therefore do
-    not depend on the order in which jobs run.
-
-    seed : seed of all randomness of a run.
-    *names : name of the stream in parts; usual parts are the dataset, the method and the purpose.
+    The same seed and names give the same stream, whatever was drawn before. Usual names are the
+    dataset, the method and the purpose.
     """
     text = "\0".join([str(seed), *names])
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")

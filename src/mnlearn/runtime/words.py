@@ -18,10 +18,6 @@ _HELP_OF = {"parameter": (1, "help_text")}
 def without_words(statement: ast.stmt, module_of: Callable[[str], str]) -> ast.stmt:
     """Return a copy of a statement without what people read.
 
-    Left out are what a `raise` says, lines of progress and warnings, help texts, titles, citations,
-    lists of file suffixes, and the methods that describe an object.
-
-    statement : A statement of a module.
     module_of : returns the module that a name is imported from, or an empty text.
     """
     stripped: ast.stmt = _WithoutWords(module_of).visit(copy.deepcopy(statement))

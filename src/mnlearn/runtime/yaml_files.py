@@ -16,12 +16,7 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read_yaml(path: Path | str) -> Any:
-    """Return the value in a YAML file, which consists of plain types.
-
-    Raises InputError: The file is missing or not YAML, has more than `MAX_VALUES` values where an
-    alias counts as all that it stands for, gives a key twice, or has a number or a date that does
-    not exist.
-    """
+    """Return the value in a YAML file, which consists of plain types."""
     text = read_text(path)
     try:
         loader = _LOADER(text)
