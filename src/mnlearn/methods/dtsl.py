@@ -11,6 +11,7 @@ from mnlearn.learning.weights.arrangement import (
     iterations,
     l1_penalty,
     standard_deviation,
+    stopping_rule,
 )
 from mnlearn.methods.dn_tree import GrownTrees, TreeLearner, grow_trees
 from mnlearn.models.io import suffixes
@@ -25,6 +26,7 @@ class DTSL(TreeLearner, WeightedFeatures):
     sd: float | None = standard_deviation(1.0)
     l1: float = l1_penalty(0.0)
     max_iterations: int = iterations()
+    stopping: str = stopping_rule()
 
     share = staticmethod(grow_trees)
 

@@ -22,6 +22,7 @@ from mnlearn.learning.weights.arrangement import (
     iterations,
     l1_penalty,
     standard_deviation,
+    stopping_rule,
 )
 from mnlearn.learning.weights.descent import Penalty, Restrictable
 from mnlearn.models.io import suffixes
@@ -105,6 +106,7 @@ class GSSL(Learner):
     sd: float | None = standard_deviation(0.5)
     l1: float = l1_penalty(5.0)
     max_iterations: int = iterations()
+    stopping: str = stopping_rule()
     generation_seed: int = parameter(20, "seed of the generation", low=0, high=2**63)
 
     def learn(self, workspace: Workspace, start: Start) -> Fitted:
@@ -115,6 +117,7 @@ class GSSL(Learner):
             Penalty(self.sd, self.l1),
             self.max_iterations,
             start,
+            stopping=self.stopping,
             seconds_structure=generated.seconds,
             initial=initial,
         )

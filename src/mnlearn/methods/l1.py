@@ -13,6 +13,7 @@ from mnlearn.learning.weights.arrangement import (
     iterations,
     l1_penalty,
     standard_deviation,
+    stopping_rule,
 )
 from mnlearn.methods.dn_lr import LogisticLearner, PenaltyPaths, regress
 from mnlearn.models.features import FeatureSet
@@ -27,6 +28,7 @@ class L1(LogisticLearner, WeightedFeatures):
     sd: float | None = standard_deviation(1.0)
     l1: float = l1_penalty(0.0)
     max_iterations: int = iterations()
+    stopping: str = stopping_rule()
 
     share = staticmethod(regress)
 

@@ -10,9 +10,14 @@ from mnlearn.learning.conversion import Orders, cpd_features, smooth_marginals, 
 from mnlearn.learning.grid_order import Latest, Path, rising
 from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
 from mnlearn.learning.parameters import parameter
-from mnlearn.learning.weights.arrangement import iterations, l1_penalty, standard_deviation
-from mnlearn.learning.weights.descent import REFERENCE, STANDARD, Penalty
-from mnlearn.learning.weights.fit import fit_weights
+from mnlearn.learning.weights.arrangement import (
+    iterations,
+    l1_penalty,
+    standard_deviation,
+    stopping_rule,
+)
+from mnlearn.learning.weights.descent import Penalty
+from mnlearn.learning.weights.fit import fit_as_libra, fit_weights
 from mnlearn.learning.weights.stored_likelihood import StoredLikelihood, arrange_stored
 from mnlearn.models.features import FeatureSet, canonicalise, concatenate
 from mnlearn.models.io import suffixes
@@ -20,7 +25,6 @@ from mnlearn.models.markov_network import MarkovNetwork
 
 FEATURES = ("cpds", "converted")
 STARTS = ("previous", "zero", "conversion")
-STOPPING = {"gap": STANDARD, "reference": REFERENCE}
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +79,7 @@ class LW(Learner):
     start: str = parameter(
         "previous", "weights to start from, those of the previous prior first", choices=STARTS
     )
-    stopping: str = parameter(
-        "gap", "rule that ends weight learning, ours or Libra's", choices=STOPPING
-    )
+    stopping: str = stopping_rule()
     sd: float | None = standard_deviation(1.0)
     l1: float = l1_penalty(0.0)
     max_iterations: int = iterations()
@@ -90,13 +92,12 @@ class LW(Learner):
         if start.fitted is not None and (self.start == "previous" or start.goes_on):
             assert isinstance(start.fitted.model, MarkovNetwork)
             initial = start.fitted.model.weight
-        learned = fit_weights(
-            arranged.likelihood,
-            Penalty(self.sd, self.l1),
-            start=initial,
-            max_iterations=min(self.max_iterations, start.iterations),
-            stopping=STOPPING[self.stopping],
-        )
+        most = min(self.max_iterations, start.iterations)
+        penalty = Penalty(self.sd, self.l1)
+        if self.stopping == "reference":
+            learned = fit_as_libra(arranged.likelihood, penalty, initial, most)
+        else:
+            learned = fit_weights(arranged.likelihood, penalty, start=initial, max_iterations=most)
         return Fitted(
             MarkovNetwork(train.schema, arranged.features, learned.weight),
             {"features": arranged.seconds, "weights": learned.seconds},

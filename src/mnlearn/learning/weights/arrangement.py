@@ -14,7 +14,7 @@ from mnlearn.learning.grid_order import Latest, Path
 from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.weights.descent import Judge, Penalty, Restrictable
-from mnlearn.learning.weights.fit import MAX_ITERATIONS, WeightFit, fit_weights
+from mnlearn.learning.weights.fit import MAX_ITERATIONS, WeightFit, fit_as_libra, fit_weights
 from mnlearn.learning.weights.packed_likelihood import (
     FEW,
     PackedLikelihood,
@@ -82,6 +82,12 @@ def iterations() -> Any:
     return parameter(MAX_ITERATIONS, "iterations of weight learning", low=1, high=1e9)
 
 
+def stopping_rule() -> Any:
+    """Declare how weight learning goes and ends."""
+    help_text = "weights are learned to a small gap, or as Libra's program does"
+    return parameter("gap", help_text, choices=("gap", "reference"))
+
+
 @dataclass(frozen=True, eq=False)
 class ArrangedFeatures:
     """A feature set arranged for weight learning, and the seconds that took."""
@@ -97,6 +103,7 @@ class ArrangedFeatures:
         max_iterations: int,
         start: Start,
         *,
+        stopping: str = "gap",
         seconds_structure: float,
         initial: NDArray[np.float64] | None = None,
     ) -> Fitted:
@@ -104,22 +111,22 @@ class ArrangedFeatures:
 
         Learning starts at the weights of `start` if these are of the same features, else at
         `initial`. It ends early if they cannot become as good by the criterion of the task as the
-        best so far.
+        best so far. With the stopping rule "reference" neither holds: it starts at 0.
         """
-        judge = None
+        judge, most = None, min(max_iterations, start.iterations)
         if self.task.criterion is not None and start.best_score > -math.inf:
             judge = Judge(self._score, start.best_score, self.task.train.n_examples)
         if start.same_features and start.fitted is not None:
             assert isinstance(start.fitted.model, MarkovNetwork)
             initial = start.fitted.model.weight
-        learned = fit_weights(
-            self.likelihood,
-            penalty,
-            start=initial,
-            max_iterations=min(max_iterations, start.iterations),
-            screen=True,
-            judge=judge,
-        )
+        if stopping == "reference":
+            initial = initial if start.goes_on else None
+            learned = fit_as_libra(self.likelihood, penalty, initial, most)
+        else:
+            learned = fit_weights(
+                self.likelihood, penalty, start=initial, max_iterations=most, screen=True,
+                judge=judge,
+            )  # fmt: skip
         seconds = {
             "structure": seconds_structure,
             "features": self.seconds,
@@ -171,13 +178,14 @@ class FeatureWorkspace:
 class WeightedFeatures(Learner):
     """A learner that finds features, and learns their weights at every point of the grid.
 
-    A subclass declares the three hyperparameters of the weights, and writes `features`. Its last
+    A subclass declares the hyperparameters of the weights, and writes `features`. Its last
     stage is made by `stage`.
     """
 
     sd: float | None
     l1: float
     max_iterations: int
+    stopping: str = "gap"
 
     @classmethod
     def stage(cls, *structure: str) -> Stage:
@@ -204,14 +212,16 @@ class WeightedFeatures(Learner):
 
     def structure(self) -> tuple[Any, ...]:
         """Return the values of the hyperparameters that the features depend on, as a key."""
-        return self.values_but("sd", "l1", "max_iterations")
+        return self.values_but("sd", "l1", "max_iterations", "stopping")
 
     def learn(self, workspace: FeatureWorkspace, start: Start) -> Fitted:
         """Return the network of one structure and weight prior."""
         seconds, details = self.record(workspace.shared)
         penalty = Penalty(self.sd, self.l1)
         arranged = workspace.arranged(self)
-        fitted = arranged.fit(penalty, self.max_iterations, start, seconds_structure=seconds)
+        fitted = arranged.fit(
+            penalty, self.max_iterations, start, stopping=self.stopping, seconds_structure=seconds
+        )
         return replace(fitted, details={**details, **fitted.details})
 
 

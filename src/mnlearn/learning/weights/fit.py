@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from mnlearn.learning.owlqn import MEMORY, History, new_history, restrict_history
 from mnlearn.learning.weights.descent import (
     CONVERGED,
+    REFERENCE,
     STANDARD,
     Descent,
     Judge,
@@ -181,6 +182,16 @@ MAX_ITERATIONS = 10_000
 # The library of NumPy cuts the products of shorter vectors into no parts. To limit its threads
 # takes a millisecond, in which the weights of a few features are learned.
 _LONG = 5000
+
+
+def fit_as_libra(
+    likelihood: Likelihood, penalty: Penalty, start: Vector | None, max_iterations: int
+) -> WeightFit:
+    """Learn weights as Libra's program does: by its rule, without scaling, with seven pairs."""
+    return fit_weights(
+        likelihood, penalty, start=start, max_iterations=max_iterations, stopping=REFERENCE,
+        scale=np.ones(likelihood.n_features), memory=7,
+    )  # fmt: skip
 
 
 def fit_weights(
