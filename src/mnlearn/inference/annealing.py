@@ -10,7 +10,7 @@ from mnlearn.inference.plan import PILOT, plan
 from mnlearn.inference.sampling import rows_of_states, sample_rows
 from mnlearn.inference.state_columns import arity_of
 from mnlearn.inference.terms import Query, finite, query_of, terms_of
-from mnlearn.kernels.sampling.annealing import anneal, anneal_blocks
+from mnlearn.kernels.sampling.annealing import anneal
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream_seed
@@ -74,9 +74,8 @@ def estimate_log_partition(
     )
     asked = query_of(terms_of(network), np.arange(network.n_vars))
     rng = np.random.default_rng(stream_seed(seed, "start"))
-    anneal_all = _anneal_binary if asked.is_binary else _anneal_states
     chain_seed = stream_seed(seed, "chains")
-    log_weight, log_start = anneal_all(network, asked, pilot, annealing, rng, chain_seed, threads)
+    log_weight, log_start = _anneal_all(network, asked, pilot, annealing, rng, chain_seed, threads)
     n = annealing.n_chains
     log_mean = float(scipy.special.logsumexp(log_weight)) - np.log(n)
     share = np.exp(log_weight - log_mean)
@@ -84,7 +83,7 @@ def estimate_log_partition(
     return log_start + log_mean, error
 
 
-def _anneal_binary(
+def _anneal_all(
     network: MarkovNetwork,
     asked: Query,
     pilot: NDArray[np.uint8],
@@ -94,32 +93,6 @@ def _anneal_binary(
     threads: int,
 ) -> tuple[NDArray[np.float64], float]:
     """Return the log-weight of each chain, and the log Z of the distribution that they start in."""
-    p_one = (pilot.sum(axis=0) + 0.5) / (len(pilot) + 1.0)
-    state = (rng.random((annealing.n_chains, len(p_one))) < p_one).astype(np.uint8)
-    energy = _log_potential(network, state)
-    start_odds = np.log(p_one) - np.log1p(-p_one)
-    log_weight = np.empty(annealing.n_chains)
-
-    def run(first: int, last: int) -> None:
-        anneal(
-            asked.terms, start_odds, state, energy, annealing.n_steps, np.uint64(seed),
-            first, last, log_weight,
-        )  # fmt: skip
-
-    map_ranges(run, annealing.n_chains, threads)
-    return log_weight, float(np.logaddexp(0.0, start_odds).sum())
-
-
-def _anneal_states(
-    network: MarkovNetwork,
-    asked: Query,
-    pilot: NDArray[np.uint8],
-    annealing: Annealing,
-    rng: np.random.Generator,
-    seed: int,
-    threads: int,
-) -> tuple[NDArray[np.float64], float]:
-    """Do as `_anneal_binary` for variables of several states."""
     start = asked.blocks.start
     first_of, width = start[:-1], np.diff(start)
     # Half a count for each state.
@@ -129,13 +102,13 @@ def _anneal_states(
     u = rng.random((annealing.n_chains, len(width)))
     state = np.empty(u.shape, np.uint8)
     for b, (c, k) in enumerate(zip(first_of, width, strict=True)):
-        below = np.cumsum(p[c : c + k - 1]) if k > 1 else 1.0 - p[c : c + 1]
-        state[:, b] = (u[:, b, None] >= below).sum(axis=1)
+        below = np.cumsum(p[c : c + k - 1])
+        state[:, b] = (u[:, b, None] >= below).sum(axis=1) if k > 1 else u[:, b] < p[c]
     energy = _log_potential(network, rows_of_states(state, start))
     log_weight = np.empty(annealing.n_chains)
 
     def run(first: int, last: int) -> None:
-        anneal_blocks(
+        anneal(
             asked.terms, asked.blocks, log_p, state, energy, annealing.n_steps, np.uint64(seed),
             first, last, log_weight,
         )  # fmt: skip

@@ -157,17 +157,18 @@ def sweep_blocks(stream, blocks, board, share, base):
     state, stale, score, p = board.state, board.stale, board.score, board.p
     for b in range(len(state)):
         first, last = blocks.start[b], blocks.start[b + 1]
-        if _is_stale(b, blocks, stale):
+        single = last - first == 1
+        if single and stale[first]:
+            score[first], stale[first] = board.odds[first], False
+            p[first] = sigmoid(share * score[first] + base[first])
+        elif not single and _is_stale(b, blocks, stale):
             fill_scores(b, blocks, board.odds, score)
-            if last - first == 1:
-                p[first] = sigmoid(share * score[first] + base[first])
-            else:
-                fill_softmax(share * score[first:last] + base[first:last], p[first:last])
+            fill_softmax(share * score[first:last] + base[first:last], p[first:last])
         stream = advance(stream)
         u, before = uniform(stream), state[b]
-        after = np.int64(u < p[first]) if last - first == 1 else draw_by(p[first:last], u)
+        after = np.int64(u < p[first]) if single else draw_by(p[first:last], u)
         if after != before:
-            if last - first == 1:
+            if single:
                 rise += score[first] if after else -score[first]
             else:
                 rise += score[first + after] - score[first + before]
