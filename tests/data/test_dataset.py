@@ -61,22 +61,11 @@ def test_frequency_and_density_count_examples_not_rows(matrix):
     assert data.density == pytest.approx(matrix.mean())
 
 
-def test_constant_columns_are_kept():
-    data = merge_rows(np.array([[0, 1, 0], [0, 1, 1]]))
-    assert data.n_vars == 3
-    assert data.frequency.tolist() == [0, 1, 0.5]
-
-
 def test_arrays_are_read_only():
     data = merge_rows(np.array([[0, 1], [1, 1]]))
     for array in (data.rows, data.weight, data.row_of, data.columns, data.frequency):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
-
-
-@pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.float64])
-def test_dtypes(dtype):
-    assert merge_rows(np.array([[0, 1]], dtype)).rows.tolist() == [[0, 1]]
 
 
 @pytest.mark.parametrize(
@@ -95,18 +84,6 @@ def test_dtypes(dtype):
 def test_matrices_that_are_not_binary_are_refused(matrix, message):
     with pytest.raises(InputError, match=message):
         merge_rows(matrix)
-
-
-@pytest.mark.parametrize("weight", [0, -1, np.nan, np.inf])
-def test_weights_that_are_not_positive_are_refused(weight):
-    with pytest.raises(InputError, match="row 2: expected a positive weight"):
-        merge_rows(np.eye(2), np.array([1, weight]))
-
-
-@pytest.mark.parametrize("given", [{"weight": np.ones(1)}, {"schema": binary_schema(("a",))}])
-def test_weights_and_names_of_another_length_are_refused(given):
-    with pytest.raises(InputError):
-        merge_rows(np.eye(2), **given)
 
 
 def test_tables_keep_their_names_and_sparse_matrices_are_read():
@@ -211,13 +188,6 @@ def test_resample_of_the_least_and_the_most_examples(total):
             more.resample(np.random.default_rng(1))
 
 
-def test_resample_of_fractional_weights_rounds_their_sum():
-    data = Dataset.from_arrays([[0, 1], [1, 0]], [1.25, 2.5])
-    sample = data.resample(np.random.default_rng(1))
-    check_promises(sample)
-    assert sample.n_examples == 4
-
-
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
@@ -232,30 +202,12 @@ def test_subset_of_no_or_other_rows_is_refused(rows, message):
         merge_rows(np.array([[0, 1], [1, 0], [1, 1]])).subset(rows)
 
 
-def test_take_of_no_examples_is_refused():
-    with pytest.raises(InputError, match="expected a matrix with rows and columns"):
-        merge_rows(np.eye(2)).take(np.array([], int))
-
-
 def test_rename():
     data = merge_rows(np.eye(2), schema=binary_schema(("a", "b")))
     assert data.rename(["c", "d"]).schema.names == ("c", "d")
     assert not data.rename(None).schema.is_named
     with pytest.raises(InputError, match="expected 2 names, got 1"):
         data.rename(["c"])
-
-
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [
-        (("a", "a"), r"two columns are called 'a' \(1 and 2\)"),
-        (("a", ""), "column 2: has no name"),
-        (("a\x01", "b"), r"column 1: 'a\\x01' has a control character"),
-    ],
-)
-def test_names_that_are_none_are_refused(names, message):
-    with pytest.raises(InputError, match=message):
-        Dataset.from_arrays(np.eye(2), names=names)
 
 
 @pytest.mark.parametrize(
@@ -278,11 +230,6 @@ def test_weights_that_are_none_are_refused(weight, message):
 def test_weights_of_any_numbers(weight):
     data = Dataset.from_arrays(np.eye(2), weight)
     assert data.weight.tolist() == [weight[1], weight[0]]
-
-
-def test_text_as_values_is_refused():
-    with pytest.raises(InputError, match="expected a matrix of 0 and 1, got entries of <U1"):
-        Dataset.from_arrays([["0", "1"]])
 
 
 def test_only_the_class_itself_builds_a_dataset_by_hand():

@@ -33,11 +33,6 @@ def test_npz_with_one_matrix(tmp_path, key):
     assert data.weight.tolist() == [2, 1]
 
 
-def test_npz_with_a_matrix_named_data_beside_others(tmp_path):
-    np.savez(tmp_path / "a.npz", data=np.eye(2), labels=np.arange(5))
-    assert load_npz(tmp_path / "a.npz").n_vars == 2
-
-
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [

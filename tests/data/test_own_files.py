@@ -13,12 +13,6 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream
 
 
-def test_local_three_files(tmp_path):
-    paths = [write(tmp_path / f"{name}.csv", "a,b\n0,1\n") for name in ("train", "valid", "test")]
-    parts = load_local(*paths)
-    assert [part.schema.names for part in parts] == [("a", "b")] * 3
-
-
 def test_local_single_file_is_split(tmp_path):
     matrix = np.random.default_rng(1).integers(0, 2, (50, 6))
     save_text(merge_rows(matrix), path := tmp_path / "all.data")

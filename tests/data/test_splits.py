@@ -38,12 +38,6 @@ def test_parts_are_disjoint_and_together_everything(n, seed):
     assert all(part.schema.names == data.schema.names for part in parts)
 
 
-def test_equal_examples_are_split_one_by_one():
-    data = merge_rows(np.ones((100, 2), int))
-    parts = split_examples(data, (0.7, 0.1, 0.2), np.random.default_rng(0))
-    assert [part.n_examples for part in parts] == [70, 10, 20]
-
-
 def test_split_is_decided_by_the_generator():
     data = numbered(200)
 
@@ -77,9 +71,3 @@ def test_fractions_may_round():
     for fractions in ((1 / 3, 1 / 3, 1 / 3), (0.3333333333, 0.3333333333, 0.3333333333)):
         parts = split_examples(numbered(30), fractions, np.random.default_rng(0))
         assert [part.n_examples for part in parts] == [10, 10, 10]
-
-
-def test_weighted_examples_are_not_split():
-    data = merge_rows(np.eye(9), np.arange(1, 10))
-    with pytest.raises(InputError, match="weighted examples cannot be split"):
-        split_examples(data, (0.4, 0.3, 0.3), np.random.default_rng(0))

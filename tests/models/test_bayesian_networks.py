@@ -3,101 +3,33 @@
 import numpy as np
 import pytest
 
-import oracles
-from command import mean, refuse, succeed
+from made_state_networks import joint, named_schema, random_tree
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.compilation import compile_network
-from mnlearn.inference.circuits.exact import log_partition, log_value
+from mnlearn.inference.circuits.exact import log_value
 from mnlearn.inference.sampling import sample_rows
-from mnlearn.inference.settings import Inference
 from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_learner
 from mnlearn.models.bayesian_network import bayesian_network
-from mnlearn.models.cpds import CpdTree, assemble
-from mnlearn.models.dependency_network import LEAF
+from mnlearn.models.cpds import assemble
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.runtime.errors import InputError
-from mnlearn.scoring.any_model import cll, cmll, ll, pll
-from mnlearn.variables.schema import binary_schema
-from oracles import all_states, tree_log_prob
+from mnlearn.scoring.any_model import ll
+from oracles import all_states
 
 N = 6
 
 
-def random_tree(rng, allowed, depth):
-    """A tree that tests a variable at most once on a path; nodes in depth-first order."""
-    split_var, child, value = [], [], []
-
-    def add(left, depth):
-        node = len(split_var)
-        split_var.append(LEAF)
-        child.append([LEAF, LEAF])
-        p = rng.uniform(0.05, 0.95)
-        value.append([np.log(1 - p), np.log(p)])
-        if depth and left and rng.random() < 0.8:
-            split_var[node] = int(rng.choice(left))
-            rest = [v for v in left if v != split_var[node]]
-            for x in (0, 1):
-                child[node][x] = add(rest, depth - 1)
-        return node
-
-    add(allowed, depth)
-    return CpdTree(np.array(split_var), np.array(child), np.array(value))
-
-
-def random_network(seed, n_vars=N, names=None):
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(n_vars)
-    trees = {int(v): random_tree(rng, [int(u) for u in order[:k]], 3) for k, v in enumerate(order)}
-    schema = binary_schema(n_vars, names)
+def binary_network(seed):
+    rng, schema = np.random.default_rng(seed), named_schema((2,) * N)
+    trees = {v: random_tree(rng, schema, v, v) for v in range(N)}
     return bayesian_network(assemble(schema, trees), schema)
-
-
-def log_joint(network):
-    """The sum of the logs of the CPDs for every state, by definition."""
-    return np.array(
-        [
-            sum(tree_log_prob(network.trees, v, x)[x[v]] for v in range(network.n_vars))
-            for x in all_states(network.n_vars)
-        ]
-    )
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_likelihoods_are_products_of_cpds(seed):
-    network, data = random_network(seed), merge_rows(all_states(N))
-    expected = log_joint(network)
-    assert np.exp(expected).sum() == pytest.approx(1.0)
-    np.testing.assert_allclose(ll(network, data).per_row[data.row_of], expected, atol=1e-12)
-    as_markov = network.to_markov_network()
-    np.testing.assert_allclose(as_markov.potential_of(all_states(N)), expected, atol=1e-12)
-    np.testing.assert_allclose(
-        pll(network, data).per_row[data.row_of], oracles.pll(as_markov, all_states(N)), atol=1e-10
-    )
-    groups = [[0, 3], [1, 5]]
-    assert cll(network, data, groups).mean == pytest.approx(cll(as_markov, data, groups).mean)
-    exact = Inference("exact", 0, 1)
-    assert cmll(network, data, groups, exact, seed=0).mean == pytest.approx(
-        cmll(as_markov, data, groups, exact, seed=0).mean
-    )
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_the_circuit_of_a_network(seed):
-    network = random_network(seed)
-    circuit = compile_network(network)
-    circuit.check()
-    np.testing.assert_allclose(log_value(circuit, all_states(N)), log_joint(network), atol=1e-12)
-    assert log_partition(circuit) == pytest.approx(0.0, abs=1e-12)
-    np.testing.assert_allclose(
-        log_joint(circuit.to_bayesian_network()), log_joint(network), atol=1e-9
-    )
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".bn"])
 @pytest.mark.parametrize("seed", range(5))
 def test_a_file_keeps_the_network(tmp_path, seed, suffix):
-    network = random_network(seed, names=tuple("abcdef"))
+    network = binary_network(seed)
     save_model(network, tmp_path / f"a{suffix}")
     again = load_model(tmp_path / f"a{suffix}")
     leaves = network.trees.is_leaf
@@ -110,11 +42,10 @@ def test_a_file_keeps_the_network(tmp_path, seed, suffix):
 
 
 def test_a_network_as_a_markov_network_and_as_edges(tmp_path):
-    network = random_network(3)
+    network = binary_network(3)
     save_model(network, tmp_path / "a.mn")
-    np.testing.assert_allclose(
-        load_model(tmp_path / "a.mn").potential_of(all_states(N)), log_joint(network), atol=1e-12
-    )
+    found = np.exp(load_model(tmp_path / "a.mn").potential_of(all_states(N)))
+    np.testing.assert_allclose(found, joint(network), atol=1e-12)
     save_model(network, tmp_path / "a.csv")
     edges = (tmp_path / "a.csv").read_text().splitlines()[1:]
     assert len(edges) == len(network.edges()) == describe(network)["n_edges"]
@@ -122,19 +53,9 @@ def test_a_network_as_a_markov_network_and_as_edges(tmp_path):
         save_model(network, tmp_path / "a.dn")
 
 
-def test_samples_have_the_frequencies_of_the_network():
-    network = random_network(1)
-    drawn = sample_rows(network, 40_000, 0, seed=5)
-    states = drawn.astype(np.int64) @ (1 << np.arange(N)[::-1])
-    found = np.bincount(states, minlength=2**N) / len(drawn)
-    p = np.exp(log_joint(network))
-    assert np.abs(found - p).max() < 5 * np.sqrt(p.max() / len(drawn))
-    assert np.array_equal(drawn[:100], sample_rows(network, 100, 0, seed=5, threads=2))
-
-
 def learned(method, **settings):
     rng = np.random.default_rng(7)
-    truth = random_network(11)
+    truth = binary_network(11)
     data = merge_rows(sample_rows(truth, 2000, 0, seed=int(rng.integers(100))))
     learner = load_learner(method)
     grid = learner.grid(settings)
@@ -203,7 +124,7 @@ def test_malformed_files(tmp_path, text, message):
 
 
 def test_the_parameters_of_a_tree_are_checked():
-    circuit = compile_network(random_network(2))
+    circuit = compile_network(binary_network(2))
     target = circuit.target.copy()
     wrong = int(np.flatnonzero(circuit.features.length > 1)[0])
     literals = [v for v, _ in circuit.features.literals(wrong)]
@@ -229,13 +150,3 @@ def test_probabilities_of_zero(tmp_path):
     again = ll(load_model(tmp_path / "again.bn"), merge_rows(all_states(2)))
     assert np.exp(again.per_row) == pytest.approx([0.5, 0, 0, 0.5])
     assert sorted(set(map(tuple, sample_rows(network, 50, 0, 1).tolist()))) == [(0, 0), (1, 1)]
-
-
-def test_from_the_command(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    save_model(random_network(4), "m.bn")
-    succeed("convert m.bn m.ac")
-    succeed("sample m.bn --rows 300 --seed 2 --out d.data")
-    assert mean("m.bn d.data --metric ll") == pytest.approx(mean("m.ac d.data --metric ll"))
-    assert "Bayesian network" in succeed("info m.bn").stdout
-    refuse("convert m.bn m.dn", "holds a dependency network, not a Bayesian network")

@@ -1,14 +1,9 @@
 """The sizes that models say they have."""
 
-import numpy as np
 import pytest
 
 from made_hidden_trees import random_hidden_tree
 from made_models import log_prob_of, trees_of
-from made_random import random_data, random_dependency_network, random_network
-from mnlearn.inference.circuits.compilation import compile_network
-from mnlearn.learning.tuning import tune
-from mnlearn.methods import load_learner
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.dependency_network import flat_trees, tree_network
 from mnlearn.models.features import features_of
@@ -26,29 +21,6 @@ def test_hidden_trees(n_vars, n_states, expected):
     assert tree.describe() == {"n_vars": n_vars, "n_states": n_states, "n_parameters": expected}
 
 
-def test_circuits():
-    circuit = compile_network(random_network(0))
-    assert circuit.describe() == {
-        "n_vars": 6,
-        "n_nodes": 2 * 6 + len(circuit.weight) + len(circuit.is_sum),
-        "n_edges": len(circuit.child),
-        "n_parameters": len(circuit.weight),
-    }
-
-
-def test_junction_trees():
-    data = random_data(0, n_vars=5)
-    learner = load_learner("junction_tree")
-    tree = tune(learner, data, learner.grid({"treewidth": 2}), None).best.fitted.model
-    sizes = np.diff(tree.clique_start)
-    assert tree.describe() == {
-        "n_vars": 5,
-        "n_cliques": len(sizes),
-        "treewidth": max(sizes) - 1,
-        "n_parameters": sum(2 ** int(size) for size in sizes),
-    }
-
-
 def test_markov_networks():
     features = features_of([[(0, 1)], [(0, 1), (1, 0)], [(1, 1), (2, 1)], [(2, 0)]])
     assert markov_network(4, features, [1.0, 0.0, -2.0, 0.5]).describe() == {
@@ -63,17 +35,6 @@ def test_markov_networks():
 def test_bayesian_networks():
     network = BayesianNetwork(flat_trees(3), [2, 0, 1])
     assert network.describe() == {"n_vars": 3, "n_leaves": 3, "deepest_leaf": 0, "n_edges": 0}
-
-
-def test_dependency_networks():
-    network = random_dependency_network(1)
-    assert network.describe() == {
-        "n_vars": 5,
-        "n_leaves": network.n_informative_leaves,
-        "deepest_leaf": max(network.trees.depth),
-        "n_features": len(network.features),
-        "n_edges": len(network.edges()),
-    }
 
 
 def test_leaves_that_say_something():

@@ -50,18 +50,12 @@ def test_python_shows_no_other_edges():
     assert repr(directed) == "<DependencyNetwork: 3 variables, 1 edges>"
 
 
-@pytest.mark.parametrize("by", ["mn.save", "model.save", "mnlearn convert"])
-def test_files_hold_no_other_edges(by, tmp_path):
+def test_files_hold_no_other_edges(tmp_path):
     model = NETWORK
     files = tmp_path / "a.csv", tmp_path / "a.graphml"
     model.save(tmp_path / "a.npz")
     for path in files:
-        if by == "mnlearn convert":
-            succeed(f"convert {tmp_path / 'a.npz'} {path}")
-        elif by == "mn.save":
-            mn.save(model, path)
-        else:
-            model.save(path)
+        model.save(path)
     with files[0].open(newline="") as file:
         lines = list(csv.DictReader(file))
     assert [(line["source"], line["target"]) for line in lines] == [
@@ -71,15 +65,6 @@ def test_files_hold_no_other_edges(by, tmp_path):
     assert nx.read_graphml(files[1]).number_of_edges() == 4
     assert len(mn.load(tmp_path / "a.npz").features) == 5
     assert numbers(f"info {tmp_path / 'a.npz'} --json")["n_edges"] == 4
-
-
-def test_learners_write_no_other_edges(tmp_path):
-    """With a strong L1 penalty no weight is left, so no edge."""
-    train = "a,b,c\n" + "0,0,1\n1,1,0\n0,1,1\n1,0,1\n" * 5
-    (tmp_path / "train.csv").write_text(train)
-    succeed(f"fit dtsl --train {tmp_path / 'train.csv'} --set l1=1000 --out {tmp_path / 'm.npz'}")
-    succeed(f"convert {tmp_path / 'm.npz'} {tmp_path / 'e.csv'}")
-    assert (tmp_path / "e.csv").read_text() == "source,target,weight\n"
 
 
 def test_circuits_of_features_show_no_other_edges():

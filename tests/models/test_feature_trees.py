@@ -1,6 +1,5 @@
 """Feature trees against enumeration: likelihoods, circuits, Markov networks, graphs, files."""
 
-import dataclasses
 import itertools
 
 import numpy as np
@@ -11,16 +10,13 @@ from lem_oracle import log_probability
 from made_feature_trees import learned_twice
 from made_random import random_data
 from made_states import every_row
-from mnlearn.data.dataset import merge_rows
-from mnlearn.inference.circuits.exact import log_partition, log_value, marginals
-from mnlearn.inference.sampling import sample_rows
+from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
 from mnlearn.models import feature_tree as feature_trees
 from mnlearn.models.feature_tree import FeatureTree, _expand, leaf_features, merge_equal
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
-from mnlearn.scoring.any_model import ll
 from mnlearn.variables.schema import binary_schema
 
 SEEDS = range(25)
@@ -35,15 +31,6 @@ def trees():
 @pytest.fixture(params=SEEDS)
 def case(request, trees):
     return trees[request.param]
-
-
-def test_names_stay_with_the_tree(tmp_path):
-    names = tuple("abcdef")
-    data = dataclasses.replace(random_data(0, n_vars=6), schema=binary_schema(names))
-    tree = learn_feature_tree(data, LemSettings(delta=0.01))
-    save_model(tree, tmp_path / "tree.npz")
-    for same in (tree, merge_equal(tree), load_model(tmp_path / "tree.npz")):
-        assert same.schema.names == names
 
 
 def holds(literals, x):
@@ -113,29 +100,6 @@ def test_a_file_keeps_the_tree(tmp_path, case):
         assert again.schema == tree.schema
         save_model(again, tmp_path / "b.npz")
         assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
-
-
-def test_conditional_probabilities_are_those_of_the_enumerated_distribution(trees):
-    tree, _, states = next(t for t in trees if t[0].schema.several and t[0].n_columns <= 12)
-    rows = tree.schema.rows(states)
-    p = np.exp(tree.log_likelihood(rows))
-    assert ll(tree, merge_rows(rows[::3], schema=tree.schema)).mean == pytest.approx(
-        np.log(p[::3]).mean()
-    )
-    evidence = rows[:1].copy()
-    evidence[:, [*tree.schema.columns(0), *tree.schema.columns(tree.n_vars - 1)]] = 2
-    agrees = ((rows == evidence) | (evidence == 2)).all(axis=1)
-    expected = p[agrees] @ rows[agrees] / p[agrees].sum()
-    np.testing.assert_allclose(marginals(tree.to_circuit(), evidence)[0], expected, atol=1e-12)
-
-
-def test_samples_have_the_frequencies_of_the_tree(trees):
-    tree, _, states = next(t for t in trees if t[0].schema.several and len(t[2]) < 100)
-    p = np.exp(tree.log_likelihood(tree.schema.rows(states)))
-    drawn = tree.schema.values(sample_rows(tree, 40_000, 0, seed=5))
-    found = np.array([(drawn == x).all(axis=1).mean() for x in states])
-    assert found.sum() == pytest.approx(1.0)
-    assert np.abs(found - p).max() < 5 * np.sqrt(p.max() / len(drawn))
 
 
 def tree_of(features, edges, variables):

@@ -6,17 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from command import mean, refuse, succeed
 from made_states import every_row, schema_of
-from mnlearn.data.dataset import merge_rows
-from mnlearn.inference.circuits.exact import log_partition, log_value, marginals
-from mnlearn.inference.sampling import sample_rows
+from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.models import junction_tree
-from mnlearn.models.io.formats import describe, load_model, save_model
+from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.models.junction_tree import NO_PARENT, JunctionTree
 from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
-from mnlearn.scoring.any_model import ll
 from mnlearn.variables.schema import binary_schema
 
 SEEDS = range(8)
@@ -95,28 +91,6 @@ def test_the_circuit_and_the_network_have_the_distribution_over_columns(tree):
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-def test_conditional_probabilities(tree):
-    rows = every_row(tree.schema)
-    p = np.exp(tree.log_likelihood(rows))
-    assert ll(tree, merge_rows(rows[::3], schema=tree.schema)).mean == pytest.approx(
-        np.log(p[::3]).mean()
-    )
-    evidence = rows[3:4].copy()
-    evidence[:, [*tree.schema.columns(0), *tree.schema.columns(tree.n_vars - 1)]] = 2
-    agrees = ((rows == evidence) | (evidence == 2)).all(axis=1)
-    expected = p[agrees] @ rows[agrees] / p[agrees].sum()
-    np.testing.assert_allclose(marginals(tree.to_circuit(), evidence)[0], expected, atol=1e-12)
-
-
-def test_samples_have_the_frequencies_of_the_tree():
-    tree = random_tree(3)
-    states, p = enumerated(tree)
-    drawn = tree.schema.values(sample_rows(tree, 40_000, 0, seed=5))
-    found = np.array([(drawn == x).all(axis=1).mean() for x in states])
-    assert found.sum() == pytest.approx(1.0)
-    assert np.abs(found - p).max() < 5 * np.sqrt(p.max() / len(drawn))
-
-
 def test_a_file_keeps_the_tree(tmp_path, tree):
     save_model(tree, tmp_path / "a.npz")
     again = load_model(tmp_path / "a.npz")
@@ -177,20 +151,3 @@ def test_as_many_cells_as_a_tree_has(monkeypatch):
     monkeypatch.setattr(junction_tree, "MAX_CELLS", 15)
     with pytest.raises(InputError, match="its tables have more than 15 cells"):
         replace(tree)
-
-
-def test_from_the_command(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    tree = random_tree(2)
-    save_model(tree, "t.npz")
-    succeed("convert t.npz t.ac")
-    succeed("convert t.npz t.mn")
-    succeed("convert t.npz t.graphml")
-    succeed("sample t.npz --rows 200 --seed 2 --out d.data")
-    for other in ("t.ac", "t.mn"):
-        assert mean("t.npz d.data --metric ll") == pytest.approx(
-            mean(f"{other} d.data --metric ll")
-        )
-    assert "junction tree" in succeed("info t.npz").stdout
-    assert describe(tree)["n_parameters"] == len(tree.log_prob)
-    refuse("convert t.npz t.dn", "holds a dependency network, not a junction tree")

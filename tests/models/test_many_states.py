@@ -1,9 +1,5 @@
 """Bayesian networks of variables with 1 to 5 states, against the product of their distributions."""
 
-import gzip
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -156,20 +152,3 @@ def test_what_is_no_table_of_a_variable(parents, prob):
 def test_rounded_rows_are_scaled_to_sum_to_1():
     found = tables_of(2, {1: CpdTable((0,), np.array([[0.2, 0.2, 0.4], [0.3, 0.3, 0.6]]))})
     np.testing.assert_allclose(found.prob, [0.25, 0.25, 0.5] * 2)
-
-
-@pytest.mark.skipif("MNLEARN_DATA_MIRROR" not in os.environ, reason="needs alarm.bif.gz")
-def test_alarm(tmp_path):
-    folders = os.environ["MNLEARN_DATA_MIRROR"].split(os.pathsep)
-    found = [p for f in folders for p in (Path(f) / "alarm.bif.gz", Path(f) / "alarm/alarm.bif.gz")]
-    path = next((p for p in found if p.exists()), None)
-    # The file is not part of the repository; generated networks are checked without it above.
-    if path is None:
-        pytest.skip("the mirror has no alarm.bif.gz")
-    network = load_model(path)
-    (tmp_path / "alarm.bif").write_bytes(gzip.decompress(path.read_bytes()))
-    assert load_model(tmp_path / "alarm.bif").schema == network.schema
-    assert (network.n_vars, network.n_parameters, len(network.edges())) == (37, 509, 46)
-    # The mean log-likelihood of what it draws is minus its entropy.
-    rows = network.draw(4000, seed=1)
-    assert network.log_likelihood(rows).mean() == pytest.approx(-10.44, abs=0.2)

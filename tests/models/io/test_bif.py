@@ -93,31 +93,11 @@ def test_the_last_variable_of_a_table_changes_fastest(tmp_path):
     ("old", "new", "message"),
     [
         ("{ off on }", "{ off on broken }", r"line 6: expected as many different states of Sprink"),
-        (
-            "table 0.4, 0.6",
-            "table 0.4, 0.5",
-            r"line 14: expected probabilities of Cloudy .* got 0\.9\.",
-        ),
-        ("table 0.4, 0.6", "table 0.4", r"line 14: expected 2 probabilities, not 1"),
-        ("(no) 0.5, 0.5", "(maybe) 0.5, 0.5", r"line 16: expected no or yes, got 'maybe'"),
-        (
-            "  default 0.1, 0.9;\n",
-            "",
-            r"line 23: expected probabilities of Wet given Sprin",
-        ),
-        ("0.01, 0.99", "0.01, x", r"line 25: expected a probability, got 'x'"),
+        ("  default 0.1, 0.9;\n", "", r"line 23: expected probabilities of Wet given Sprin"),
         ("0.01, 0.99", "-0.01, 1.01", r"line 25: expected a probability, got '-0.01'"),
-        (WET[WET.index("variable Rain") + 15 :], "", r"ends too early, expected }\."),
         ("variable Rain", "variable Cloudy", r"expected a variable that is not declared yet"),
-        (
-            "( Rain | Cloudy )",
-            "( Rain | Clouds )",
-            r"a variable that is declared, got 'Cl",
-        ),
+        ("( Rain | Cloudy )", "( Rain | Clouds )", r"a variable that is declared, got 'Cl"),
         ("( Rain | Cloudy )", "( Sprinkler | Cloudy )", r"expected one CPD of each variable"),
-        ("( Rain | Cloudy )", "( Rain | Rain )", r"expected different variables"),
-        ('"wet grass"', '"wet grass', r"line 1: a quotation mark is not closed"),
-        ("variable Wet", "variables Wet", r"expected network, variable or probability"),
         ("0.1, 0.9;\n}\n", "0.1, 0.9;\n", r"ends too early, expected }"),
     ],
 )
@@ -126,13 +106,6 @@ def test_what_is_wrong_is_named(tmp_path, old, new, message):
     path = tmp_path / "wet.bif"
     path.write_text(WET.replace(old, new))
     with pytest.raises(InputError, match=message):
-        load_model(path)
-
-
-def test_a_variable_without_probabilities(tmp_path):
-    path = tmp_path / "wet.bif"
-    path.write_text(WET[: WET.index("probability ( Wet")])
-    with pytest.raises(InputError, match=r"wet\.bif: variable Wet has no probabilities"):
         load_model(path)
 
 

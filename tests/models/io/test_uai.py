@@ -174,12 +174,6 @@ def test_the_order_of_the_variables_of_a_factor(tmp_path):
     np.testing.assert_allclose(np.exp(network.potential_of(rows)), [1, 1.5, 2.5, 0])
 
 
-def test_names_of_values(tmp_path):
-    (tmp_path / "a.uai").write_text("MARKOV 2 2 3 1 1 1 3 1 2 1")
-    network = load_model(tmp_path / "a.uai")
-    assert network.schema.column_labels == ("V0", "V1=0", "V1=1", "V1=2")
-
-
 def test_the_text_of_a_markov_network(tmp_path):
     features = features_of([[(0, 1), (2, 0)], [(1, 1)], [(0, 0), (2, 0)]])
     save_model(markov_network(3, features, np.log([2, 3, 0.5])), tmp_path / "a.uai")
