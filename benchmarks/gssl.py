@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.measure import Bench, Figure, measure_seconds
 from mnlearn.data.dataset import Dataset
-from mnlearn.kernels.arithmetic.sums import add_where, sum_where
+from mnlearn.kernels.arithmetic.bits import add_where, sum_where
 from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.likelihood.packed_columns import BLOCK
 from mnlearn.learning.features.generation import INITIAL, generate_features

@@ -4,8 +4,8 @@ import numpy as np
 
 import lem_oracle
 from made_feature_trees import random_settings, random_values
-from mnlearn.kernels.lem.division import _make_node
 from mnlearn.kernels.lem.node import Clauses, new_side
+from mnlearn.kernels.lem.search import _make_node
 from mnlearn.learning.lem.growth import LemSettings
 
 

@@ -11,7 +11,6 @@ from mnlearn.kernels.sampling.conditioning import (
     QueryTerms,
     condition,
     holding_terms,
-    number_kinds,
     room_for,
 )
 
@@ -57,7 +56,9 @@ def arrays(terms):
     owner = np.array([t.owner for t in terms], np.int64)
     weight = np.array([t.weight for t in terms])
     known = columns([t.known for t in terms])
-    return QueryTerms(*known, *asked, weight, owner, number_kinds(*asked, owner))
+    number = {}
+    kind = [number.setdefault((t.owner, tuple(t.asked)), len(number)) for t in terms]
+    return QueryTerms(*known, *asked, weight, owner, np.array(kind, np.int64))
 
 
 def single_blocks(n):

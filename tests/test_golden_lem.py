@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.kernels.lem.division import divide_node
+from mnlearn.kernels.lem.search import divide_node
 from mnlearn.learning.lem.growth import LemSettings, _Growth, learn_feature_tree
 from mnlearn.learning.lem.parts import Part
 from mnlearn.models.feature_tree import leaf_features

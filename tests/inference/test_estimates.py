@@ -8,13 +8,12 @@ from made_networks import drawn_network
 from made_state_networks import table_network
 from mnlearn.inference.chains import estimate
 from mnlearn.inference.convergence import SPREAD
-from mnlearn.inference.factor_graphs import first_share, graph_of
+from mnlearn.inference.factor_graphs import first_share, graph_of, interaction_ranges
 from mnlearn.inference.settings import inference_of
 from mnlearn.inference.tables.factors import factors_of, factors_of_tables
 from mnlearn.inference.tempering import respaced, sample_tempered
 from mnlearn.inference.terms import terms_of
 from mnlearn.inference.weighting import is_directed, weigh_likelihood
-from mnlearn.kernels.sampling.replicas import interaction_ranges
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.variables.schema import NO_STATE
@@ -153,10 +152,7 @@ def test_threads_and_equal_rows_change_nothing():
 
 def test_interactions_by_their_definition():
     factors = random_factors(5, n_factors=4, zeros=0.0)
-    found = interaction_ranges(
-        factors.arity, factors.start, factors.scope.astype(np.int64), factors.offset,
-        graph_of(factors).table,
-    )  # fmt: skip
+    found = interaction_ranges(factors, graph_of(factors).table)
     expected = {}
     for f, scope in enumerate(factors.scopes):
         for i, u in enumerate(scope):

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from mnlearn.kernels.spanning_tree import fill_spanning_tree
+from mnlearn.kernels.chow_liu import fill_spanning_tree
 
 
 def spanning_tree(weight):

@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mnlearn.kernels.arithmetic.ties import EQUAL
-from mnlearn.kernels.tree_gains import Smoothing
 from mnlearn.kernels.trees import (
     LEAF,
+    Smoothing,
     SplitRule,
     Target,
     TreeData,
@@ -16,7 +16,7 @@ from mnlearn.kernels.trees import (
     _add_children,
     cooccurrence,
     grow_tree,
-    tree_log_odds,
+    tree_scores,
 )
 from mnlearn.variables.schema import Schema, Variable
 
@@ -151,7 +151,8 @@ def test_trees_by_their_definition(seed, arities, whole):
         assert all(nodes.child[at].tolist() == child for at, child in inner)
         out, leaf_log_odds = np.empty((n_rows, 1)), rng.normal(size=n)
         tree = nodes.split_var[:n].copy(), nodes.child[:n].copy()
-        tree_log_odds(rows, np.array([0, n]), *tree, leaf_log_odds, out)
+        log_prob = np.column_stack([np.zeros(n), leaf_log_odds])
+        tree_scores(rows, np.array([0, n]), *tree, log_prob, np.array([0, 1]), out)
         for at, node in enumerate(expected):
             if "child" not in node:
                 assert (out[node["rows"], 0] == leaf_log_odds[at]).all()

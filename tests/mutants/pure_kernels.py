@@ -40,13 +40,13 @@ def use():
     numba.config.DISABLE_JIT = 1
     # Machine words wrap around, and overflows are infinite, without a word.
     np.seterr(all="ignore")
-    from mnlearn.kernels.arithmetic import bits, sums
+    from mnlearn.kernels.arithmetic import bits
 
     bits.popcount, bits.lowest_bit = _popcount, _lowest_bit
     bits.float_bits = lambda x: np.float64(x).view(np.int64)
     bits.bits_float = lambda word: np.int64(word).view(np.float64)
     bits.prefetch = lambda array, index: None
-    sums.add_where, sums.sum_where = _add_where, _sum_where
+    bits.add_where, bits.sum_where = _add_where, _sum_where
     from mnlearn.kernels.arithmetic import logistic32
 
     logistic32._exponent_of = lambda shifted: (

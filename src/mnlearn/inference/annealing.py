@@ -10,7 +10,7 @@ from mnlearn.inference.plan import PILOT, plan
 from mnlearn.inference.sampling import rows_of_states, sample_rows
 from mnlearn.inference.state_columns import arity_of
 from mnlearn.inference.terms import Query, finite, query_of, terms_of
-from mnlearn.kernels.sampling.annealing import anneal
+from mnlearn.kernels.sampling.blocks import anneal
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream_seed

@@ -6,10 +6,9 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.rows import pack_columns
 from mnlearn.inference.state_columns import log_state_probabilities, of_values
-from mnlearn.inference.terms import Terms, finite, leaf_log_odds, terms_of, terms_of_features
-from mnlearn.kernels.likelihood.stored_columns import add_log_odds
-from mnlearn.kernels.sampling.effects import LongerFeatures, add_owned
-from mnlearn.kernels.trees import tree_log_odds, tree_scores
+from mnlearn.inference.terms import Terms, finite, terms_of, terms_of_features
+from mnlearn.kernels.likelihood.log_odds import LongerFeatures, add_log_odds, add_owned
+from mnlearn.kernels.trees import tree_scores
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.model import Model
 from mnlearn.runtime.threads import map_ranges
@@ -90,14 +89,11 @@ def _dependency_log_odds(
     rows = terms.indicators.extend(data.rows)
     out = np.zeros(rows.shape)
     nodes = (trees.start, trees.split_var, trees.child)
-    odds, log_prob = leaf_log_odds(trees.log_prob), finite(trees.log_prob)
+    log_prob = finite(trees.log_prob)
 
     def walk(first: int, last: int) -> None:
-        own, part = data.rows[first:last], out[first:last, : schema.n_columns]
-        if schema.is_binary:
-            tree_log_odds(own, *nodes, odds, part)
-        else:
-            tree_scores(own, *nodes, log_prob, schema.start, part)
+        part = out[first:last, : schema.n_columns]
+        tree_scores(data.rows[first:last], *nodes, log_prob, schema.start, part)
 
     map_ranges(walk, data.n_rows, threads)
     if not len(model.features):

@@ -1,5 +1,7 @@
 """Tables and conjunctions in the form in which `inference.tempering` samples them."""
 
+import itertools
+
 import numpy as np
 import scipy
 from numpy.typing import NDArray
@@ -12,7 +14,6 @@ from mnlearn.kernels.sampling.replicas import (
     Clauses,
     FactorGraph,
     Ladder,
-    interaction_ranges,
 )
 
 Form = Factors | Terms
@@ -137,13 +138,31 @@ def first_share(form: Form, graph: FactorGraph) -> float:
     return low
 
 
+def interaction_ranges(
+    factors: Factors, table: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return each pair of variables of each factor, and the largest interaction of their states.
+
+    That of states a, c of one variable and b, d of the other is f(a, b) - f(c, b) - f(a, d) +
+    f(c, d), whatever the states of the rest. table : the finite cells of all factors.
+    """
+    pairs, largest = [], []
+    for f, scope in enumerate(factors.scopes):
+        own = table[factors.offset[f] : factors.offset[f + 1]]
+        for i, j in itertools.combinations(range(len(scope)), 2):
+            cells = np.moveaxis(own.reshape(factors.arity[list(scope)]), (i, j), (0, 1))
+            pairs.append((scope[i], scope[j]))
+            largest.append(max(np.ptp(cells - one, axis=1).max() for one in cells))
+    first, second = np.array(pairs, np.int64).reshape(-1, 2).T
+    return first, second, np.array(largest)
+
+
 def _interactions(
     form: Form, graph: FactorGraph
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Return pairs of variables, and the largest interaction of their states in each factor."""
     if isinstance(form, Factors):
-        scope = form.scope.astype(np.int64)
-        return interaction_ranges(graph.arity, form.start, scope, form.offset, graph.table)
+        return interaction_ranges(form, graph.table)
     f, weight = form.conjunctions, graph.clauses.weight
     variable = form.indicators.variable_of[f.var]
     shared = scipy.sparse.csr_matrix(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from mnlearn.inference.indicators import Indicators, over_indicators
 from mnlearn.inference.tables.factors import factors_of, given_of_factors, given_of_features
 from mnlearn.kernels.sampling.blocks import Blocks
-from mnlearn.kernels.sampling.conditioning import SYMMETRIC, QueryTerms, number_kinds
+from mnlearn.kernels.sampling.conditioning import SYMMETRIC, QueryTerms
 from mnlearn.kernels.tables.graphs import Given
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.features import FeatureSet, concatenate, feature_set
@@ -172,6 +172,21 @@ class Query:
         return len(self.blocks.start) - 1 == len(self.columns)
 
 
+def _number_kinds(
+    start: NDArray[np.int64], var: NDArray, value: NDArray, owner: NDArray
+) -> NDArray[np.int64]:
+    """Number the terms by kind: those of one have the same owner and the same literals.
+
+    Sums of random marks tell kinds apart, but for a probability of 2^-64 for each two.
+    """
+    size = max(var.max(initial=0), owner.max(initial=0)) + 1
+    mark = np.random.default_rng(0).integers(0, 2**64, (size, 3), np.uint64)
+    total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mark[var, value])])
+    key = total[start[1:]] - total[start[:-1]]
+    key[owner >= 0] += mark[owner[owner >= 0], 2]
+    return np.unique(key, return_inverse=True)[1]
+
+
 def query_of(terms: Terms, query: NDArray[np.int64]) -> Query:
     """Return the terms that involve a query variable, or belong to one.
 
@@ -202,7 +217,7 @@ def query_of(terms: Terms, query: NDArray[np.int64]) -> Query:
     owner = terms.owner[matters]
     owner = np.where(owner == SYMMETRIC, SYMMETRIC, place[np.maximum(owner, 0)])
     parts = (*part(~literal_in_query), *part(literal_in_query))
-    kind = number_kinds(*parts[3:], owner)
+    kind = _number_kinds(*parts[3:], owner)
     width = np.diff(indicators.start)
     return Query(
         query,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels import trees as kernels
-from mnlearn.kernels.tree_gains import Smoothing
+from mnlearn.kernels.trees import Smoothing
 from mnlearn.learning.shares import ALONE, Arrays, Shares, Work
 from mnlearn.models.dependency_network import LEAF, Trees
 from mnlearn.runtime.arrays import read_only

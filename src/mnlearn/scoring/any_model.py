@@ -25,7 +25,7 @@ from mnlearn.inference.settings import ANNEALED, Inference
 from mnlearn.inference.state_columns import known_values, of_values
 from mnlearn.inference.terms import finite, terms_of
 from mnlearn.inference.variational import bethe_log_partition, bound_log_partition
-from mnlearn.kernels.likelihood.stored_columns import sum_log_probabilities
+from mnlearn.kernels.likelihood.log_odds import sum_log_probabilities
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.hidden_tree import HiddenTree

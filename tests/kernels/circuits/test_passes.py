@@ -15,7 +15,7 @@ from mnlearn.kernels.circuits.evaluation import (
     log_values,
     most_probable_state,
 )
-from mnlearn.kernels.circuits.structure import find_overlap, topological
+from mnlearn.kernels.circuits.structure import find_overlap
 from oracles import all_states
 
 
@@ -75,19 +75,6 @@ def test_sums_whose_terms_do_not_exclude_each_other(seed, n_vars):
         np.array(is_sum, np.uint8), start, child, n_leaves, np.arange(n_vars + 1), room
     )
     assert found == first
-
-
-def test_children_stand_before_their_parents():
-    start = np.array([0, 2, 5])
-    for child, expected in (
-        ([0, 3, 4, 1, 0], True),
-        ([0, 4, 4, 1, 0], False),
-        ([0, 3, 4, 5, 0], False),
-        ([0, 3, 4, 1, -1], False),
-        ([0, 3, 4, 1, 5], False),
-        ([0, 3, 3, 2, 0], True),
-    ):
-        assert topological(start, np.array(child, np.int32), 4) is expected
 
 
 def random_leaves(rng, circuit, zeros):

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 import lem_oracle
 from made_lem_nodes import MadeNode
 from mnlearn.kernels.arithmetic.bits import count_all, count_bits, count_both
-from mnlearn.kernels.lem import division, entropies, partition, search
-from mnlearn.kernels.lem.division import count_cells, divide_node
+from mnlearn.kernels.lem import node as node_kernels
+from mnlearn.kernels.lem import partition, search
 from mnlearn.kernels.lem.node import (
     add_clause,
     divide_domain,
@@ -19,7 +19,7 @@ from mnlearn.kernels.lem.node import (
     select_examples,
 )
 from mnlearn.kernels.lem.partition import merge_triples, score_of
-from mnlearn.kernels.lem.search import assess
+from mnlearn.kernels.lem.search import assess, count_cells, divide_node
 
 SIZES = (1, 2, 63, 64, 65, 130)
 SEEDS = range(24)
@@ -116,12 +116,12 @@ def test_counts_and_entropies_of_a_side(seed):
         assert side.seen[v] == seen
         assert seen > 1 or side.entropy[v] == 0.0
     for a, b in itertools.combinations(members, 2):
-        found = entropies.pair_entropy(
+        found = node_kernels.pair_entropy(
             node.slot, a, b, side.ones, side.both, len(rows), node.c_log_c
         )
         assert found == pytest.approx(lem_oracle.entropy(rows, (a, b))[0], abs=1e-12)
     for three in itertools.combinations(members, 3):
-        found = entropies.triple_entropy(node, three, side, len(rows))
+        found = node_kernels.triple_entropy(node, three, side, len(rows))
         assert found == pytest.approx(lem_oracle.entropy(rows, three)[0], abs=1e-12)
 
 
@@ -275,7 +275,7 @@ def test_blocks_of_a_whole_node(seed, subset_size):
     made.defined.subset_size = subset_size
     node, side = made.kernel_node(), made.side()
     mask = mask_of_rows(np.ones(len(made.rows), bool))
-    division._partition_all(node, made.kernel_clauses(), mask, settings, side)
+    search._partition_all(node, made.kernel_clauses(), mask, settings, side)
     blocks, _ = lem_oracle.partition(made.rows, made.scope, made.clauses, made.defined)
     assert blocks_of(side.label) == {*blocks}
     assert (side.alive == 1).all()

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, log_expit, xlogy
 
-from mnlearn.kernels.likelihood import packed_columns, stored_columns, touched_rows
+from mnlearn.kernels.likelihood import log_odds, packed_columns, stored_columns
 
 N_VARS = 8
 SIZES = (1, 63, 64, 65, 130)
@@ -60,20 +60,20 @@ class Made:
 @pytest.mark.parametrize("n_rows", SIZES)
 def test_rows_that_literals_touch(n_rows):
     made = Made(n_rows)
-    features = touched_rows.PackedFeatures(
+    features = stored_columns.PackedFeatures(
         made.columns, made.last_word, made.start, made.var, made.value, made.var
     )
     wanted, complement = made.rng.random((2, len(made.var))) < 0.7
     n_features = len(made.start) - 1
     count = np.full(len(made.var), -7)
-    touched_rows.count_touched(features, wanted, 1, n_features, count)
+    stored_columns.count_touched(features, wanted, 1, n_features, count)
     listed = wanted & (made.feature >= 1)
     assert_array_equal(count, np.where(listed, made.touched.sum(axis=1), -7))
     lists = [np.flatnonzero(t != c) for t, c in zip(made.touched, complement, strict=True)]
     length = np.where(listed, [len(rows) for rows in lists], 0)
     offset = np.cumsum([0, *length])
     out = np.full(offset[-1] + 1, 60000, np.uint16)
-    touched_rows.list_touched(features, wanted, complement, offset[:-1], 1, n_features, out)
+    stored_columns.list_touched(features, wanted, complement, offset[:-1], 1, n_features, out)
     for k in np.flatnonzero(listed):
         assert_array_equal(out[offset[k] : offset[k + 1]], lists[k])
     assert out[-1] == 60000
@@ -84,7 +84,7 @@ def row_lists(made):
     complement = made.rng.random(len(made.var)) < 0.5
     own = made.touched[made.by_variable] != complement[:, None]
     offset = np.cumsum([0, *own.sum(axis=1)]).astype(np.int64)
-    return touched_rows.RowLists(
+    return stored_columns.RowLists(
         made.var_start, offset, complement, np.nonzero(own)[1].astype(np.uint16)
     )
 
@@ -92,13 +92,13 @@ def row_lists(made):
 def merged_design(made):
     """The design of merged rows, and the parts that say what was merged."""
     lists, n_rows, n_columns = row_lists(made), len(made.rows), len(made.var)
-    examples = touched_rows.Examples(np.ascontiguousarray(made.rows.T), made.weight)
+    examples = stored_columns.Examples(np.ascontiguousarray(made.rows.T), made.weight)
     mark = made.rng.integers(0, 2**64, n_columns + 1, np.uint64)
-    merging = touched_rows.Merging(
+    merging = stored_columns.Merging(
         np.full((N_VARS, n_rows), 99999, np.uint32), np.full(N_VARS, -1),
         np.full(n_columns, -1), np.zeros(n_columns, bool),
     )  # fmt: skip
-    touched_rows.merge_rows(lists, examples, mark, merging, 0, N_VARS)
+    stored_columns.merge_rows(lists, examples, mark, merging, 0, N_VARS)
     offset = np.cumsum([0, *merging.n_listed])
     row_start = np.cumsum([0, *merging.n_merged])
     design = stored_columns.Design(
@@ -106,7 +106,7 @@ def merged_design(made):
         row_start, np.full(row_start[-1], np.nan), np.full(row_start[-1], 9, np.uint8),
         np.zeros(n_columns, np.int64), np.ones(N_VARS, np.int64),
     )  # fmt: skip
-    touched_rows.list_merged(lists, examples, merging, design, 0, N_VARS)
+    stored_columns.list_merged(lists, examples, merging, design, 0, N_VARS)
     return design, merging
 
 
@@ -171,13 +171,13 @@ def test_log_odds_of_rows(n_rows):
         change = weight[made.feature[k]] * (1.0 if made.value[k] else -1.0)
         expected[:, v] += change * made.touched[k]
     arguments = made.columns, made.last_word, made.start, made.var, made.value, weight
-    stored_columns.add_log_odds(*arguments, n_words - 1, n_words, out)
+    log_odds.add_log_odds(*arguments, n_words - 1, n_words, out)
     done = slice(64 * (n_words - 1), n_rows)
     assert_allclose(out[done], expected[done])
-    stored_columns.add_log_odds(*arguments, 0, n_words - 1, out)
+    log_odds.add_log_odds(*arguments, 0, n_words - 1, out)
     assert_allclose(out, expected)
     total = np.full(n_rows, np.nan)
-    stored_columns.sum_log_probabilities(out, made.rows, total)
+    log_odds.sum_log_probabilities(out, made.rows, total)
     assert_allclose(total, log_expit(np.where(made.rows, out, -out)).sum(axis=1))
 
 

@@ -22,10 +22,9 @@ from mnlearn.kernels.arithmetic.splitmix import (
 )
 from mnlearn.kernels.bayesian_networks import Families, draw_ancestral
 from mnlearn.kernels.sampling import chains, gibbs
-from mnlearn.kernels.sampling.annealing import anneal
+from mnlearn.kernels.sampling.blocks import anneal
 from mnlearn.kernels.sampling.chains import Chain, draw_first_state
-from mnlearn.kernels.sampling.conditioning import table_cost
-from mnlearn.kernels.sampling.effects import collapse_pairs
+from mnlearn.kernels.sampling.conditioning import collapse_pairs, table_cost
 from mnlearn.kernels.sampling.gibbs import advance_states
 
 MASK = 2**64 - 1

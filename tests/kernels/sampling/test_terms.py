@@ -14,7 +14,8 @@ from made_terms import (
     numbered_states,
     random_terms,
 )
-from mnlearn.kernels.sampling import chains, conditioning, effects, enumeration, gibbs
+from mnlearn.kernels.likelihood.log_odds import LongerFeatures, add_owned
+from mnlearn.kernels.sampling import chains, conditioning, enumeration, gibbs
 from mnlearn.kernels.sampling.conditioning import OWNED, SYMMETRIC
 
 SEEDS = range(12)
@@ -117,7 +118,7 @@ def test_pairs_become_effects(seed):
     terms = random_terms(rng, n, 0, 14, owned=seed % 2 == 1)
     left, n_left, odds = left_terms(terms, n)
     effect = np.full((n, n), np.nan)
-    n_left = effects.collapse_pairs(left, n_left, odds, effect)
+    n_left = conditioning.collapse_pairs(left, n_left, odds, effect)
     sizes = np.diff(left.start[: n_left + 1])
     assert (sizes > np.where(left.owner[:n_left] == SYMMETRIC, 2, 1)).all()
     entry_start, mask, asked, signed = gibbs._conditions(left, n_left, n)
@@ -125,7 +126,7 @@ def test_pairs_become_effects(seed):
     for x in numbered_states(n):
         expected = [log_odds(terms, (), x, v) for v in range(n)]
         found = odds.copy()
-        effects.add_effects(effect, x, found)
+        conditioning.add_effects(effect, x, found)
         state = np.uint64(gibbs._pack(x))
         assert int(state) == sum(int(value) << v for v, value in enumerate(x))
         held = [
@@ -139,12 +140,12 @@ def test_pairs_become_effects(seed):
             moved = [u for u in range(n) if abs(log_odds(terms, (), y, u) - expected[u]) > 1e-9]
             assert {*moved} - {v} <= {u for u in range(n) if int(neighbours[v]) >> u & 1}
             after = found.copy()
-            effects.flip_effects(effect, v, y[v], after)
+            conditioning.flip_effects(effect, v, y[v], after)
             again = odds.copy()
-            effects.add_effects(effect, y, again)
+            conditioning.add_effects(effect, y, again)
             assert_allclose(after, again, atol=1e-12)
             stale = np.zeros(n + 1, bool)
-            effects.mark_affected(effect, v, stale)
+            conditioning.mark_affected(effect, v, stale)
             assert_array_equal(stale[:n], np.abs(after - found) > 0)
     # A variable without terms is nobody's neighbour.
     for v in range(n):
@@ -159,14 +160,14 @@ def test_states_of_64_variables_are_one_word():
     terms.append(terms[0]._replace(asked=[(63, 1), (0, 0), (31, 1), (32, 0)]))
     left, n_left, odds = left_terms(terms, 64)
     effect = np.empty((64, 64))
-    n_left = effects.collapse_pairs(left, n_left, odds, effect)
+    n_left = conditioning.collapse_pairs(left, n_left, odds, effect)
     entry_start, mask, asked, signed = gibbs._conditions(left, n_left, 64)
     for _ in range(10):
         x = rng.integers(0, 2, 64).astype(np.uint8)
         x[[63, 0, 31, 32]] = (1, 0, 1, 0)
         found, state = odds.copy(), np.uint64(gibbs._pack(x))
         assert int(state) == sum(int(value) << v for v, value in enumerate(x))
-        effects.add_effects(effect, x, found)
+        conditioning.add_effects(effect, x, found)
         for v in (0, 31, 32, 63):
             held = gibbs._sum_held(state, mask, asked, signed, entry_start[v], entry_start[v + 1])
             assert found[v] + held == pytest.approx(log_odds(terms, (), x, v), abs=1e-12)
@@ -210,14 +211,14 @@ def test_features_of_a_cpd_are_added_to_log_odds(seed):
     terms = random_terms(rng, n, 0, 8, longest=4)
     a = arrays(terms)
     owner = rng.integers(0, n, 8)
-    longer = effects.LongerFeatures(
+    longer = LongerFeatures(
         a.query_start, a.query_var.astype(np.int32), a.query_value, owner, a.weight
     )
     expected = out + constant + rows @ effect
     for i, row in enumerate(rows):
         for t, term in enumerate(terms):
             expected[i, owner[t]] += term.weight * holds(term.asked, row)
-    effects.add_owned(rows, constant, effect, longer, out)
+    add_owned(rows, constant, effect, longer, out)
     assert_allclose(out, expected, atol=1e-12)
 
 

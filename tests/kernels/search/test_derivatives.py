@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mnlearn.kernels.search import derivatives, near_rows
+from mnlearn.kernels.search import near_rows
 
 
 def packed(literals, n_words):
@@ -40,23 +40,23 @@ def test_derivatives_while_a_feature_loses_literals(n_vars):
     weight, p = rng.integers(1, 4, 90).astype(float), rng.random((90, n_vars))
     columns = np.ascontiguousarray(p.T)
     near = near_rows.room_for_rows(90, n_words, n_vars)
-    sums = derivatives.room_for_sums(90, n_vars)
+    sums = near_rows.room_for_sums(90, n_vars)
     for _ in range(2):  # A room serves one feature after another.
         literals = list(rng.permutation(n_vars)[: n_vars - 1])
         asked, value = packed(literals, n_words), masks[0] & packed(literals, n_words)
         near_rows.begin(near, masks, asked, value)
-        derivatives.begin_sums(sums, asked)
+        near_rows.begin_sums(sums, asked)
         while len(literals) > 2:
             near_rows.admit(near, masks, asked, value, n_vars)
             near_rows.order_rows(near)
-            derivatives.add_rows(sums, near, weight, columns, asked, value)
+            near_rows.add_rows(sums, near, weight, columns, asked, value)
             places = near.ordered[: near.until[1]]
-            found = derivatives.sum_rows(near, places, weight, columns, asked, value)
+            found = near_rows.sum_rows(near, places, weight, columns, asked, value)
             expected = defined(rows, weight, p, literals, rows[0])
             assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
             for n_dropped in [0, 1, 1, 2, len(literals) // 2]:
                 lost = packed(literals[:n_dropped], n_words)
-                slope, curvature = derivatives.find_slope_and_curvature(
+                slope, curvature = near_rows.find_slope_and_curvature(
                     sums,
                     near,
                     near.until[n_dropped + 1],
@@ -69,6 +69,6 @@ def test_derivatives_while_a_feature_loses_literals(n_vars):
                 expected = defined(rows, weight, p, literals[n_dropped:], rows[0])
                 assert_allclose((slope, curvature), expected, rtol=1e-9, atol=1e-9)
             lost = packed(literals[: len(literals) // 3 + 1], n_words)
-            derivatives.drop_from_sums(sums, lost)
+            near_rows.drop_from_sums(sums, lost)
             near_rows.drop(near, lost)
             literals, asked = literals[len(literals) // 3 + 1 :], asked & ~lost

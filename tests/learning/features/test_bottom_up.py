@@ -10,7 +10,7 @@ import oracles
 from made_random import random_data
 from mnlearn.data.rows import pack_columns
 from mnlearn.inference.conditionals import conditional_log_odds
-from mnlearn.kernels.search import derivatives, gains, near_rows
+from mnlearn.kernels.search import gains, near_rows
 from mnlearn.kernels.search import generalisation as kernels
 from mnlearn.kernels.search.generalisation import Examples, MaskedFeatures, Price
 from mnlearn.learning.features import bottom_up
@@ -58,10 +58,10 @@ def cells_of(data, theta, literals):
         near, n_rows, data.weight, theta.T.copy(), asked[0], value[0], odds, amount
     )
     p = expit(theta.T.copy())
-    sums = derivatives.room_for_sums(n_rows, data.n_vars)
-    derivatives.begin_sums(sums, more)
-    derivatives.add_rows(sums, near, data.weight, p, more, value[0])
-    found = derivatives.find_slope_and_curvature(
+    sums = near_rows.room_for_sums(n_rows, data.n_vars)
+    near_rows.begin_sums(sums, more)
+    near_rows.add_rows(sums, near, data.weight, p, more, value[0])
+    found = near_rows.find_slope_and_curvature(
         sums, near, n_rows, data.weight, p, asked[0], value[0], more & ~asked[0]
     )
     return found, (odds, amount, *cells)

@@ -12,27 +12,6 @@ import numpy as np
 from mnlearn.kernels.arithmetic.bits import lowest_bit
 from mnlearn.kernels.jit import kernel
 
-
-@kernel
-def log_likelihood_of_leaves(count, pseudocount, out):
-    """Find the log-likelihood of the target in each leaf, in nats, from counts by state."""
-    n_states = len(count)
-    for leaf in range(len(out)):
-        total = 0.0
-        out[leaf] = 0.0
-        for x in range(n_states):
-            own = count[x, leaf]
-            total += own
-            out[leaf] += _times_log(own, own + pseudocount)
-        out[leaf] -= _times_log(total, total + n_states * pseudocount)
-
-
-@kernel
-def _times_log(x, y):
-    """Return x log(y), which is 0 where x is 0 even if y is 0."""
-    return x * np.log(y) if x != 0.0 else 0.0
-
-
 _ITERATIONS = 50
 _TOLERANCE = 1e-9
 _MAX_STEP = 2.0

@@ -42,16 +42,6 @@ def find_fault(is_sum, start, child, n_leaves, scope):
 
 
 @kernel
-def topological(start, child, n_leaves):
-    """Tell whether every child stands before its parent."""
-    for i in range(len(start) - 1):
-        for e in range(start[i], start[i + 1]):
-            if not 0 <= child[e] < n_leaves + i:
-                return False
-    return True
-
-
-@kernel
 def fill_literals(first, below):
     """Fill in the columns that are 0, and 1, by each leaf; a state says that all others are 0."""
     for v in range(len(first) - 1):

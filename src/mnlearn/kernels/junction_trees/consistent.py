@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.ties import EQUAL, rounded
+from mnlearn.kernels.chow_liu import fill_spanning_tree
 from mnlearn.kernels.jit import copy_into, kernel
 from mnlearn.kernels.junction_trees.entropies import rank_of, rank_of_union, rank_without
-from mnlearn.kernels.spanning_tree import fill_spanning_tree
 
 _NONE = -1
 
@@ -98,15 +98,6 @@ def _raise_by_triples(members, outside, entropy, start, binom, own, both, base, 
                     if least > link[i, j]:
                         link[i, j] = least
                         link[j, i] = least
-
-
-@kernel
-def count_components(shared, threshold, out):
-    """Fill in the number of components of each separator: one more than edges are cut."""
-    for s in range(len(shared)):
-        out[s] = 1
-        for e in range(shared.shape[1]):
-            out[s] += shared[s, e] <= threshold
 
 
 @kernel

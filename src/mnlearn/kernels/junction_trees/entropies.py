@@ -184,13 +184,3 @@ def entropies_with(values, weight, arity, members, others, out):
         for i in range(len(code)):
             joint[i] = code[i] * arity[v] + values[v, i]
         out[k] = entropy_of_codes(joint, size * arity[v], weight)
-
-
-@kernel
-def count_joint(values, weight, members, arity, out):
-    """Add up the weight of each joint value of some variables, the last one changing fastest."""
-    for i in range(len(weight)):
-        cell = 0
-        for v in members:
-            cell = cell * arity[v] + values[v, i]
-        out[cell] += weight[i]

@@ -9,8 +9,7 @@ import numpy as np
 
 from mnlearn.kernels.arithmetic.bits import count_bits, count_both
 from mnlearn.kernels.jit import kernel
-from mnlearn.kernels.lem.entropies import pair_entropy, single_entropies, triple_entropy
-from mnlearn.kernels.lem.node import open_literals
+from mnlearn.kernels.lem.node import open_literals, pair_entropy, single_entropies, triple_entropy
 
 
 @kernel

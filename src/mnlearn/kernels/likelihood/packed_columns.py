@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.arithmetic.bits import count_bits, lowest_bit
+from mnlearn.kernels.arithmetic.bits import add_where, count_bits, lowest_bit, sum_listed, sum_where
 from mnlearn.kernels.arithmetic.logistic32 import exp_nonpositive, log1p_unit
-from mnlearn.kernels.arithmetic.sums import add_where, sum_listed, sum_where
 from mnlearn.kernels.jit import fused_kernel, kernel, sum_kernel
 
 # Words of rows that are treated together: the sums for them stay in the nearest cache.

@@ -8,8 +8,12 @@ from numpy.typing import NDArray
 from mnlearn.kernels.arithmetic.logistic import sigmoid
 from mnlearn.kernels.arithmetic.splitmix import advance, fill_logistic, uniform
 from mnlearn.kernels.jit import copy_into, kernel
-from mnlearn.kernels.sampling.conditioning import SYMMETRIC
-from mnlearn.kernels.sampling.effects import add_effects, flip_effects, mark_affected
+from mnlearn.kernels.sampling.conditioning import (
+    SYMMETRIC,
+    add_effects,
+    flip_effects,
+    mark_affected,
+)
 
 
 class Chain(NamedTuple):

@@ -14,52 +14,6 @@ from numpy.typing import NDArray
 from mnlearn.kernels.arithmetic.bits import lowest_bit
 from mnlearn.kernels.jit import kernel
 
-_FREE = -1
-# An odd number near 2^64 divided by the golden ratio.
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_HALF = np.uint64(32)
-
-
-@kernel
-def number_kinds(start, var, value, owner):
-    """Number the terms by kind: terms of one have the same owner and literals in the same order."""
-    n_terms = len(owner)
-    n_slots = 2
-    while n_slots < 2 * n_terms:
-        n_slots *= 2
-    first_of = np.full(n_slots, _FREE, np.int64)
-    kind = np.empty(n_terms, np.int64)
-    n_kinds = 0
-    for t in range(n_terms):
-        mixed = np.uint64(owner[t] + 1)
-        for k in range(start[t], start[t + 1]):
-            mixed = (mixed ^ np.uint64(2 * var[k] + value[k])) * _MULTIPLIER
-            mixed ^= mixed >> _HALF
-        slot = np.int64(mixed & np.uint64(n_slots - 1))
-        while first_of[slot] != _FREE and not _equal(first_of[slot], t, start, var, value, owner):
-            slot = (slot + 1) & (n_slots - 1)
-        if first_of[slot] == _FREE:
-            first_of[slot] = t
-            kind[t] = n_kinds
-            n_kinds += 1
-        else:
-            kind[t] = kind[first_of[slot]]
-    return kind
-
-
-@kernel
-def _equal(s, t, start, var, value, owner):
-    """Tell whether two terms have the same owner and the same literals."""
-    n_literals = start[t + 1] - start[t]
-    if owner[s] != owner[t] or start[s + 1] - start[s] != n_literals:
-        return False
-    for k in range(n_literals):
-        i, j = start[s] + k, start[t] + k
-        if var[i] != var[j] or value[i] != value[j]:
-            return False
-    return True
-
-
 SYMMETRIC = -1
 BATCH = 64
 # In place of a literal, for a term that its owner does not appear in.
@@ -284,3 +238,70 @@ def log_odds_table(log_odds, left, n_left, potential, out):
     for t in range(n_left):
         if left.owner[t] != SYMMETRIC:
             _add_to_states(out[left.owner[t]], left, t, left.weight[t])
+
+
+@kernel
+def collapse_pairs(left, n_left, log_odds, effect):
+    """Move the terms that tie two variables into a matrix; return how many terms are left.
+
+    They add to the log-odds of u a constant, which goes to log_odds[u], and effect[v, u] if v is 1.
+    These are the symmetric terms of two literals and the owned terms of one.
+    """
+    start, var, value, weight, owner, _, _ = left
+    effect[:] = 0.0
+    n_kept = 0
+    for t in range(n_left):
+        begin, end = start[t], start[t + 1]
+        w = weight[t]
+        if owner[t] != SYMMETRIC and end - begin == 1:
+            _add_effect(effect, log_odds, var[begin], value[begin], owner[t], w)
+        elif owner[t] == SYMMETRIC and end - begin == 2:
+            u, v = var[begin], var[begin + 1]
+            a, b = value[begin], value[begin + 1]
+            _add_effect(effect, log_odds, v, b, u, w if a else -w)
+            _add_effect(effect, log_odds, u, a, v, w if b else -w)
+        else:
+            place = start[n_kept]
+            for k in range(begin, end):
+                var[place] = var[k]
+                value[place] = value[k]
+                place += 1
+            weight[n_kept] = w
+            owner[n_kept] = owner[t]
+            n_kept += 1
+            start[n_kept] = place
+    return n_kept
+
+
+@kernel
+def _add_effect(effect, log_odds, v, value, u, change):
+    """Let the log-odds of u change by `change` where variable v has the given value."""
+    if value:
+        effect[v, u] += change
+    else:
+        log_odds[u] += change
+        effect[v, u] -= change
+
+
+@kernel
+def add_effects(effect, x, log_odds):
+    """Add to the log-odds the effects of all variables that are 1."""
+    for v in range(len(x)):
+        if x[v]:
+            for u in range(len(x)):
+                log_odds[u] += effect[v, u]
+
+
+@kernel
+def flip_effects(effect, v, now_one, log_odds):
+    """Add the effects of a variable that has become 1, or subtract those of one become 0."""
+    sign = 1.0 if now_one else -1.0
+    for u in range(len(effect)):
+        log_odds[u] += sign * effect[v, u]
+
+
+@kernel
+def mark_affected(effect, v, stale):
+    """Mark the variables whose log-odds depend on v alone."""
+    for u in range(len(effect)):
+        stale[u] |= effect[v, u] != 0.0

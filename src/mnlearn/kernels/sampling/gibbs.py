@@ -21,14 +21,16 @@ from mnlearn.kernels.sampling.chains import (
 from mnlearn.kernels.sampling.conditioning import (
     BATCH,
     OWNED,
+    add_effects,
+    collapse_pairs,
     condition,
     entries_by_variable,
+    flip_effects,
     holding_terms,
     log_odds_table,
     room_for,
     table_cost,
 )
-from mnlearn.kernels.sampling.effects import add_effects, collapse_pairs, flip_effects
 
 # Numba converts a uint64 to floating point before it compares it with a plain 0.
 _NONE = np.uint64(0)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mnlearn.kernels.arithmetic.bits import count_bits, lowest_bit
 from mnlearn.kernels.arithmetic.logistic import exp_nonpositive, log1p_unit
 from mnlearn.kernels.jit import kernel, sum_kernel
-from mnlearn.kernels.search.derivatives import count_violated
+from mnlearn.kernels.search.near_rows import count_violated
 
 _NEWTON_STEPS = 20
 _LARGE_WEIGHT = 100.0

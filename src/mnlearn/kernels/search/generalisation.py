@@ -13,15 +13,6 @@ from mnlearn.kernels.arithmetic.logistic import log_sigmoid, sigmoid
 from mnlearn.kernels.arithmetic.splitmix import mix
 from mnlearn.kernels.arithmetic.ties import EQUAL_AT_WEIGHTS, first_greatest
 from mnlearn.kernels.jit import copy_into, kernel
-from mnlearn.kernels.search.derivatives import (
-    LiteralSums,
-    add_rows,
-    begin_sums,
-    drop_from_sums,
-    find_slope_and_curvature,
-    room_for_sums,
-    sum_rows,
-)
 from mnlearn.kernels.search.gains import (
     best_weight,
     gain_bound,
@@ -29,13 +20,20 @@ from mnlearn.kernels.search.gains import (
     weight_gain,
 )
 from mnlearn.kernels.search.near_rows import (
+    LiteralSums,
     NearRows,
+    add_rows,
     admit,
     begin,
+    begin_sums,
     drop,
+    drop_from_sums,
     find_nearest,
+    find_slope_and_curvature,
     order_rows,
     room_for_rows,
+    room_for_sums,
+    sum_rows,
 )
 
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import xlogy
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.kernels.circuits.candidates import log_likelihood_of_leaves
 from mnlearn.learning.circuits.queue import Growing, Split
 from mnlearn.learning.circuits.splitting import (
     plan,
@@ -172,6 +172,6 @@ class BayesGrowth(Growing):
 
 def _log_likelihood(counts: NDArray[np.float64], pseudocount: float) -> NDArray[np.float64]:
     """Return the log-likelihood of examples in leaves, by their counts (n_states, n_leaves)."""
-    out = np.empty(counts.shape[1])
-    log_likelihood_of_leaves(counts, float(pseudocount), out)
-    return out
+    total = counts.sum(axis=0)
+    own = xlogy(counts, counts + pseudocount).sum(axis=0)
+    return np.asarray(own - xlogy(total, total + len(counts) * pseudocount))

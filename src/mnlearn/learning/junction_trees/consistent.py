@@ -16,11 +16,10 @@ from mnlearn.kernels.arithmetic.ties import EQUAL, first_greatest
 from mnlearn.kernels.junction_trees import consistent as kernels
 from mnlearn.kernels.junction_trees import entropies as entropy_kernels
 from mnlearn.kernels.junction_trees.consistent import (
-    count_components,
     fill_components,
     link_variables,
 )
-from mnlearn.kernels.junction_trees.entropies import count_joint, entropies_with, fill_subsets
+from mnlearn.kernels.junction_trees.entropies import entropies_with, fill_subsets
 from mnlearn.models.junction_tree import JunctionTree, shared
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.threads import map_ranges
@@ -88,9 +87,8 @@ class Examples:
             above = cliques.parent[c]
             common = shared(own, cliques.members[above]) if above >= 0 else ()
             shape = tuple(self.schema.arity[list(own)].tolist())
-            cells = np.zeros(int(np.prod(shape)))
-            arity = self.schema.arity
-            count_joint(self.values, self.weight, np.array(own, np.int64), arity, cells)
+            cell = np.ravel_multi_index(tuple(self.values[list(own)]), shape)
+            cells = np.bincount(cell, self.weight, int(np.prod(shape)))
             new = tuple(k for k, v in enumerate(own) if v not in common)
             joint = cells.reshape(shape) + pseudocount
             total = joint.sum(axis=new, keepdims=True)
@@ -241,9 +239,8 @@ class Separators:
 
     def _components(self, threshold: float) -> kernels.Components:
         """Return the components of all separators at a threshold."""
-        n, n_separators = self._entropies.n_variables, len(self._members)
-        count = np.empty(n_separators, np.int64)
-        count_components(self._shared, threshold, count)
+        n = self._entropies.n_variables
+        count = 1 + np.count_nonzero(self._shared <= threshold, axis=1)
         first = np.concatenate([[0], np.cumsum(count)])
         components = kernels.Components(
             self._members,

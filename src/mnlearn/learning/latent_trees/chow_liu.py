@@ -6,8 +6,7 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.rows import Ones
 from mnlearn.kernels.arithmetic.ties import EQUAL
-from mnlearn.kernels.chow_liu import add_pair_counts
-from mnlearn.kernels.spanning_tree import fill_spanning_tree
+from mnlearn.kernels.chow_liu import add_pair_counts, fill_spanning_tree
 from mnlearn.kernels.trees import cooccurrence
 from mnlearn.models.circuit_building import NO_PARENT
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.arithmetic.ties import EQUAL
-from mnlearn.kernels.lem.division import count_cells, divide_node
 from mnlearn.kernels.lem.node import INADMISSIBLE, ONE_BLOCK, SINGLETONS, Settings
+from mnlearn.kernels.lem.search import count_cells, divide_node
 from mnlearn.learning.lem.parts import (
     Literal,
     Part,

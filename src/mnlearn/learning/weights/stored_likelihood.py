@@ -8,9 +8,13 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.likelihood import stored_columns as kernels
-from mnlearn.kernels.likelihood import touched_rows as kernels_touched
-from mnlearn.kernels.likelihood.stored_columns import Design
-from mnlearn.kernels.likelihood.touched_rows import Examples, Merging, PackedFeatures, RowLists
+from mnlearn.kernels.likelihood.stored_columns import (
+    Design,
+    Examples,
+    Merging,
+    PackedFeatures,
+    RowLists,
+)
 from mnlearn.models.features import FeatureSet
 from mnlearn.runtime.threads import map_ranges
 
@@ -126,7 +130,7 @@ def _list_touched(
     touched = np.zeros(len(wanted), np.int64)
 
     def count(first: int, last: int) -> None:
-        kernels_touched.count_touched(shape, wanted, first, last, touched)
+        kernels.count_touched(shape, wanted, first, last, touched)
 
     map_ranges(count, len(features), threads)
     complement = touched > data.n_rows // 2
@@ -137,7 +141,7 @@ def _list_touched(
     rows = np.empty(offset[-1], np.uint16 if data.n_rows <= 2**16 else np.uint32)
 
     def fill(first: int, last: int) -> None:
-        kernels_touched.list_touched(shape, wanted, complement, place, first, last, rows)
+        kernels.list_touched(shape, wanted, complement, place, first, last, rows)
 
     map_ranges(fill, len(features), threads)
     return offset, complement[order], rows
@@ -157,7 +161,7 @@ def _merge_rows(data: Dataset, lists: RowLists, indicator: NDArray, threads: int
     )
 
     def merge(first: int, last: int) -> None:
-        kernels_touched.merge_rows(lists, examples, mark, merging, first, last)
+        kernels.merge_rows(lists, examples, mark, merging, first, last)
 
     map_ranges(merge, data.n_vars, threads)
     offset = np.concatenate([[0], np.cumsum(merging.n_listed)])
@@ -175,7 +179,7 @@ def _merge_rows(data: Dataset, lists: RowLists, indicator: NDArray, threads: int
     )
 
     def fill(first: int, last: int) -> None:
-        kernels_touched.list_merged(lists, examples, merging, design, first, last)
+        kernels.list_merged(lists, examples, merging, design, first, last)
 
     map_ranges(fill, data.n_vars, threads)
     return design
