@@ -151,7 +151,7 @@ def test_the_seconds_of_a_grid_are_those_of_all_its_points(tmp_path, monkeypatch
     monkeypatch.setattr("time.process_time", lambda: clock[0])
     monkeypatch.setattr(DNTree, "stages", (Stage(("kappa",), learn),))
     grid = DNTree.grid({"kappa": [0.01, 0.1, 1.0]})
-    for kept in (None, Checkpoints(tmp_path), Checkpoints(tmp_path)):
+    for kept in (Checkpoints(None), Checkpoints(tmp_path), Checkpoints(tmp_path)):
         assert tune(DNTree, train, grid, criterion, checkpoints=kept).tuning_seconds == 24.0
     assert clock[0] == 24.0 + 24.0
 

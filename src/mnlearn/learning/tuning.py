@@ -112,23 +112,10 @@ def tune(
     train: Dataset,
     grid: Mapping[str, list[Any]],
     criterion: Criterion | None,
-    *,
-    threads: int = 1,
-    checkpoints: Checkpoints | None = None,
-    last_criterion: Criterion | None = None,
-    network: DependencyNetwork | None = None,
+    **more: Any,
 ) -> Tuned:
     """Learn at every point of the grid and choose by the criterion; see `Search`."""
-    return Search(
-        learner,
-        train,
-        grid,
-        criterion,
-        threads=threads,
-        checkpoints=checkpoints or Checkpoints(None),
-        last_criterion=last_criterion,
-        network=network,
-    ).run()
+    return Search(learner, train, grid, criterion, **more).run()
 
 
 @dataclass(eq=False)

@@ -33,13 +33,8 @@ EXPECTATIONS = ("gibbs", "exact")
 SEARCHES = ("quick", "exact")
 
 
-@dataclass(frozen=True, eq=False)
-class Induced:
-    """The features of one search, its seconds and what its record says."""
-
-    features: FeatureSet
-    seconds: float
-    details: dict[str, Any]
+# The features of one search, its seconds and what its record says.
+Induced = tuple[FeatureSet, float, dict[str, Any]]
 
 
 @dataclass(eq=False, kw_only=True)
@@ -108,7 +103,7 @@ class DellaPietra(WeightedFeatures):
             "n_scored": search.n_scored,
             "search_stopped_by": stopped_by,
         }
-        return Induced(search.features(), seconds, details)
+        return search.features(), seconds, details
 
     def new_search(self, task: Task) -> InductionSearch:
         """Return a search that has not begun."""
@@ -128,12 +123,11 @@ class DellaPietra(WeightedFeatures):
 
     def features(self, shared: Searches) -> FeatureSet:
         """Return the features of one search."""
-        return shared.get(self, self.search_features).features
+        return shared.get(self, self.search_features)[0]
 
     def record(self, shared: Searches) -> tuple[float, dict[str, Any]]:
         """Return the seconds of a search, and what its record says."""
-        induced = shared.get(self, self.search_features)
-        return induced.seconds, induced.details
+        return shared.get(self, self.search_features)[1:]
 
     title = "Della Pietra"
     citation = "Della Pietra, Della Pietra & Lafferty 1997"

@@ -6,12 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.learning.features.generation import (
-    NestedFeatures,
-    can_generate,
-    generate_features,
-    no_features,
-)
+from mnlearn.learning.features.generation import NestedFeatures, generate_features
 from mnlearn.learning.features.literals import INITIAL
 from mnlearn.learning.grid_order import Latest, Path, falling, rising
 from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
@@ -27,7 +22,6 @@ from mnlearn.learning.weights.arrangement import (
 from mnlearn.learning.weights.descent import Penalty, Restrictable
 from mnlearn.models.io import suffixes
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.runtime.progress import LOGGER
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +52,7 @@ class Workspace:
         began = time.process_time()
         grid, train = self.task.grid, self.task.train
         n_generated = max(grid["n_generated"])
-        if can_generate(train, initial):
-            run = generate_features(train, n_generated, initial, seed)
-        else:
-            LOGGER.warning("GSSL: no example has three literals, so no feature is generated.")
-            run = no_features(train.n_columns)
+        run = generate_features(train, n_generated, initial, seed)
         seconds = time.process_time() - began
         nested = run.nested(n_generated, min(grid["threshold"]))
         likelihood = arrange(nested.features, train, self.task.threads)

@@ -30,10 +30,10 @@ class HCLT(Settings, Learner):
         details = {
             "n_epochs": found.n_epochs,
             "n_iterations": found.n_iterations,
-            "n_parameters": found.tree.n_parameters,
+            "n_parameters": found.best.n_parameters,
         }
         seconds = {"structure": 0.0, "weights": time.process_time() - began}
-        return Fitted(found.tree, seconds, details)
+        return Fitted(found.best, seconds, details)
 
     title = "HCLT"
     citation = "Liu & Van den Broeck 2021"

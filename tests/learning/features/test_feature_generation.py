@@ -140,8 +140,6 @@ def test_the_list_of_literals_grows_with_need():
 @pytest.mark.parametrize(
     ("rows", "arguments", "message"),
     [
-        (np.eye(4), {"initial": "positive"}, "at least three literals"),
-        (np.eye(2), {}, "at least three literals"),
         (np.eye(4), {"initial": "some"}, "expected one of full, positive, got 'some'"),
         (np.eye(4), {"n_generated": 0}, "at least one feature, got 0"),
     ],
@@ -149,6 +147,13 @@ def test_the_list_of_literals_grows_with_need():
 def test_refuses_what_cannot_be_generated(rows, arguments, message):
     with pytest.raises(InputError, match=message):
         generate_features(merge_rows(rows.astype(int)), **{"n_generated": 10, **arguments})
+
+
+@pytest.mark.parametrize(("n", "initial"), [(4, "positive"), (2, "full")])
+def test_nothing_is_generated_from_examples_of_two_literals(n, initial):
+    run = generate_features(merge_rows(np.eye(n, dtype=int)), 10, initial)
+    assert len(run.distinct(10)[0]) == 0
+    assert len(run.features(10, 0)) == n
 
 
 def test_gssl_learns_weights_of_nested_feature_sets():

@@ -78,14 +78,14 @@ def test_em_never_lowers_the_penalised_likelihood():
 def test_the_result_does_not_depend_on_threads():
     data = made_data(5, 12, 3000)
     settings = Settings(n_states=16, batch_rows=300, batch_epochs=3, max_iterations=3)
-    found = [learn_hidden_tree(data, settings, threads=t).tree for t in (1, 2, 3)]
+    found = [learn_hidden_tree(data, settings, threads=t).best for t in (1, 2, 3)]
     for other in found[1:]:
         assert other.transition.tobytes() == found[0].transition.tobytes()
         assert other.emission.tobytes() == found[0].emission.tobytes()
     with threadpool_limits(2):
-        other = learn_hidden_tree(data, settings).tree
+        other = learn_hidden_tree(data, settings).best
     assert other.transition.tobytes() == found[0].transition.tobytes()
-    other = learn_hidden_tree(data, replace(settings, em_seed=1)).tree
+    other = learn_hidden_tree(data, replace(settings, em_seed=1)).best
     assert other.transition.tobytes() != found[0].transition.tobytes()
 
 
@@ -101,7 +101,7 @@ def test_the_best_tree_on_validation_data_is_kept():
     seen = []
     settings = Settings(n_states=3, batch_epochs=0, patience=2, tolerance=0.0)
     found = learn_hidden_tree(data, settings, judge)
-    assert found.tree is seen[4]
+    assert found.best is seen[4]
     assert len(found.validation) == 7
 
 
@@ -124,10 +124,10 @@ def test_one_part_of_all_rows_with_step_1_is_an_iteration_of_em(monkeypatch):
     monkeypatch.setattr(em, "_LAST_STEP", 1.0)
     data = made_data(8)
     settings = Settings(n_states=3, batch_rows=data.n_rows, batch_epochs=2)
-    search = em._Search(data, settings, None, threads=1)
+    search = em.Search(data, settings, None, threads=1)
     search.run_by_parts()
     whole = replace(settings, batch_epochs=0, max_iterations=2, tolerance=0.0)
-    expected = learn_hidden_tree(data, whole).tree
+    expected = learn_hidden_tree(data, whole).best
     np.testing.assert_allclose(search.best.transition, expected.transition)
     np.testing.assert_allclose(search.best.emission, expected.emission)
 
@@ -222,7 +222,7 @@ def test_columns_that_are_constant():
         tree = learn_hidden_tree(
             merge_rows(rows, weight),
             Settings(n_states=5, batch_epochs=2, max_iterations=2, em_seed=seed),
-        ).tree
+        ).best
         assert tree.emission[1].min() > 0.9
         assert tree.emission[4].max() < 0.1
 

@@ -17,6 +17,7 @@ from mnlearn.models.features import (
 )
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.progress import LOGGER
 from mnlearn.runtime.random_streams import stream_seed
 
 
@@ -81,13 +82,15 @@ def generate_features(
     """Generate features by dropping random literals of features drawn from a growing list.
 
     The list starts with the distinct examples. Each step drops a uniform number of literals,
-    between 1 and all but 2, of a feature drawn from the list, and appends the result (Van Haaren &
-    Davis 2012, Algorithm 1). The paper counts the examples as generated features, `n_generated`
-    does not.
+    between 1 and all but 2, of a feature of at least three that is drawn from the list, and appends
+    the result (Van Haaren & Davis 2012, Algorithm 1; there the examples count as generated).
     """
     if n_generated < 1:
         raise InputError(f"generation: expected at least one feature, got {n_generated}.")
     given, length = _convert_examples(data, initial)
+    if length.max() < 3:
+        LOGGER.warning("GSSL: no example has three literals, so no feature is generated.")
+        n_generated = 0
     start = np.empty(data.n_rows + n_generated + 1, np.int64)
     start[: data.n_rows + 1] = np.concatenate([[0], np.cumsum(length)])
     # Each generation halves the length, so that the mean length falls with the square root of the
@@ -109,22 +112,6 @@ def generate_features(
     )
 
 
-def can_generate(data: Dataset, initial: str) -> bool:
-    """Tell whether some example becomes a feature of three literals, which generation needs."""
-    return bool(asked_columns(data, initial).sum(axis=1).max() >= 3)
-
-
-def no_features(n_columns: int) -> GeneratedFeatures:
-    """Return a run that generated nothing."""
-    return GeneratedFeatures(
-        n_columns=n_columns,
-        n_initial=0,
-        start=read_only(np.zeros(1, np.int64)),
-        literal=read_only(np.zeros(0, np.uint16)),
-        digest=read_only(np.zeros(0, np.uint64)),
-    )
-
-
 def _convert_examples(data: Dataset, initial: str) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
     """Return the literals of the features that examples become, and the lengths of these."""
     if initial not in INITIAL:
@@ -132,7 +119,4 @@ def _convert_examples(data: Dataset, initial: str) -> tuple[NDArray[np.uint16], 
     asked = asked_columns(data, initial)
     column = np.nonzero(asked)[1]
     literal = (2 * column + data.rows[asked]).astype(np.uint16)
-    length = asked.sum(axis=1, dtype=np.int64)
-    if length.max() < 3:
-        raise InputError("generation: expected an example with at least three literals.")
-    return literal, length
+    return literal, asked.sum(axis=1, dtype=np.int64)

@@ -168,40 +168,26 @@ class Settings:
 _FIRST_STEP, _LAST_STEP = 0.9, 0.1
 
 
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """The best tree by validation score, or the last one, and how it was learned."""
-
-    tree: HiddenTree
-    n_epochs: int
-    n_iterations: int
-    objective: list[float]
-    validation: list[float]
-
-
 def learn_hidden_tree(
     data: Dataset, settings: Settings, judge: Judge | None = None, threads: int = 1
-) -> Outcome:
+) -> "Search":
     """Return a hidden Chow-Liu tree (Liu & Van den Broeck 2021; on-line EM: Cappé & Moulines 2009).
 
     Without a judge EM goes on until the training data gain no more than the tolerance.
     """
     with single_threaded():
-        search = _Search(data, settings, judge, threads=threads)
+        search = Search(data, settings, judge, threads=threads)
         if settings.batch_rows < data.n_rows:
             search.run_by_parts()
         search.run_on_all_rows()
-    return Outcome(
-        search.best,
-        search.n_epochs,
-        search.n_iterations,
-        search.objective,
-        search.validation,
-    )
+    return search
 
 
-class _Search:
-    """The tree that is being learned, and the best one so far."""
+class Search:
+    """The tree that is being learned, and the best one by validation score, or the last one.
+
+    objective : penalised log-likelihood before each iteration on all rows. validation : scores.
+    """
 
     def __init__(
         self, data: Dataset, settings: Settings, judge: Judge | None, *, threads: int

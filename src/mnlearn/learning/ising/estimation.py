@@ -5,7 +5,6 @@ The path of penalties is that of the R package glmnet, so that the networks are 
 """
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -155,12 +154,18 @@ def estimate(
     kept = np.flatnonzero(~dropped)
     if len(kept) > 1:
         examples = merge_rows(data.rows[:, kept], data.weight) if dropped.any() else data
-        learn = partial(_choose_all, prepare_items(examples), gamma, tolerance)
-        chosen = [one for block in map_ranges(learn, len(kept), threads) for one in block]
-        for v, one in zip(kept.tolist(), chosen, strict=True):
-            regression[v, kept] = one.beta
-            threshold[v], penalty[v] = one.intercept, one.penalty
-            ebic[v], at_end[v] = one.ebic, one.at_end
+        items = prepare_items(examples)
+
+        def choose(first: int, last: int) -> None:
+            for k, v in enumerate(kept[first:last].tolist(), first):
+                path = items.path(k, tolerance)
+                values = compute_ebic(path, examples, gamma)
+                best = int(np.argmin(values))
+                regression[v, kept], threshold[v] = path.beta[best], path.intercept[best]
+                penalty[v], ebic[v] = path.penalties[best], values[best]
+                at_end[v] = best == N_PENALTIES - 1
+
+        map_ranges(choose, len(kept), threads)
     found = regression != 0
     edge = found & found.T if merge == "and" else found | found.T
     return IsingNetwork(
@@ -173,35 +178,6 @@ def estimate(
         dropped=read_only(dropped),
         frequency=read_only(data.frequency),
         schema=data.schema,
-    )
-
-
-class _Chosen(NamedTuple):
-    """The regression of one variable with the penalty that the EBIC chooses."""
-
-    beta: NDArray[np.float64]
-    intercept: float
-    penalty: float
-    ebic: float
-    at_end: bool
-
-
-def _choose_all(
-    items: Items, gamma: float, tolerance: float, begin: int, end: int
-) -> list[_Chosen]:
-    return [_choose(items, gamma, tolerance, v) for v in range(begin, end)]
-
-
-def _choose(items: Items, gamma: float, tolerance: float, v: int) -> _Chosen:
-    path = items.path(v, tolerance)
-    ebic = compute_ebic(path, items.data, gamma)
-    best = int(np.argmin(ebic))
-    return _Chosen(
-        path.beta[best],
-        float(path.intercept[best]),
-        float(path.penalties[best]),
-        float(ebic[best]),
-        best == N_PENALTIES - 1,
     )
 
 
