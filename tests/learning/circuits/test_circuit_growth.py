@@ -360,7 +360,7 @@ def test_a_search_that_ends_early_ends_there_after_any_kill(
         trace = tune(method, train, grid, criterion, checkpoints=checkpoints).trace
         return [(row["max_edges"], row["n_edges"], row["validation"]) for row in trace]
 
-    whole = outcome(0, None)
+    whole = outcome(0, Checkpoints(None))
     assert whole[3][1] < whole[-1][1] + 1 <= 241  # It ends at the fourth budget.
     for n_steps in range(1, 17):
         kept = Checkpoints(tmp_path / str(n_steps), code="x")
