@@ -12,7 +12,7 @@ from mnlearn.models.features import features_of, with_least_literals
 from mnlearn.models.tree_features import FEATURE_MODES, find_tree_features
 from state_oracles import every_row, random_states, schema_of
 
-ARITIES = [(2, 3, 4), (4, 1, 2, 3), (3, 3), (2, 2, 2), (5, 2)]
+ARITIES = [(2, 3, 4), (4, 1, 2, 3), (3, 3), (2,) * 7, (5, 2)]
 
 
 def counts_of(data, v, member):

@@ -83,100 +83,6 @@ def test_edges_of_a_pairwise_network_are_log_odds_ratios():
     assert network.edges() == {(0, 1): 0.75, (1, 2): 1.0}
 
 
-def gain_by_definition(data, v, u, member):
-    """Gain in smoothed-leaf log-likelihood of splitting the rows `member` on u."""
-
-    def score(rows):
-        n = [data.weight[rows & (data.rows[:, v] == value)].sum() for value in (0, 1)]
-        return sum(c * np.log((c + 1) / (sum(n) + 2)) for c in n)
-
-    ones = data.rows[:, u] == 1
-    return score(member & ones) + score(member & ~ones) - score(member)
-
-
-def grow_by_definition(data, v, min_gain, min_examples, member):
-    """A tree as nested tuples (variable, tree for 0, tree for 1), None for a leaf."""
-    best, best_gain = None, -np.inf
-    for u in range(data.n_vars):
-        ones = data.weight[member & (data.rows[:, u] == 1)].sum()
-        zeros = data.weight[member].sum() - ones
-        if u == v or min(ones, zeros) < max(min_examples, 1e-9):
-            continue
-        gain = gain_by_definition(data, v, u, member)
-        if gain > best_gain + 1e-9:
-            best, best_gain = u, gain
-    if best is None or best_gain <= min_gain:
-        return None
-    ones = data.rows[:, best] == 1
-    sides = (member & ~ones, member & ones)
-    return (best, *(grow_by_definition(data, v, min_gain, min_examples, s) for s in sides))
-
-
-def nested(trees, node):
-    if trees.split_var[node] < 0:
-        return None
-    return (int(trees.split_var[node]), *(nested(trees, c) for c in trees.child[node]))
-
-
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize(("kappa", "min_examples"), [(1.0, 0), (0.05, 0), (1.0, 12), (0.3, 25)])
-def test_trees_are_those_of_the_definition(seed, kappa, min_examples):
-    data = random_data(seed, n_vars=7)
-    trees = learn_tree_path(data, kappa, min_examples).trees
-    everything = np.ones(data.n_rows, bool)
-    for v in range(data.n_vars):
-        expected = grow_by_definition(data, v, -np.log(kappa), min_examples, everything)
-        assert nested(trees, trees.start[v]) == expected
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_cutting_the_loosest_trees_gives_those_of_any_kappa(seed):
-    data = random_data(seed, n_vars=8)
-    path = learn_tree_path(data, 1.0)
-    for kappa in (1.0, 0.5, 0.1, 1e-3, 1e-9):
-        cut, grown = path.cut(kappa), learn_tree_path(data, kappa).trees
-        for v in range(data.n_vars):
-            assert nested(cut, cut.start[v]) == nested(grown, grown.start[v])
-        assert_allclose(np.sort(cut.log_prob.ravel()), np.sort(grown.log_prob.ravel()))
-
-
-def test_leaf_probabilities_are_smoothed_counts():
-    data = random_data(3)
-    trees = learn_tree_path(data, 0.5).trees
-    node = np.zeros(data.n_rows, int)
-    for v in range(data.n_vars):
-        for i, x in enumerate(data.rows):
-            node[i] = trees.start[v]
-            while trees.split_var[node[i]] >= 0:
-                node[i] = trees.child[node[i], x[trees.split_var[node[i]]]]
-        for leaf in set(node):
-            at = node == leaf
-            counts = [data.weight[at & (data.rows[:, v] == value)].sum() for value in (0, 1)]
-            expected = np.log((np.array(counts) + 1) / (sum(counts) + 2))
-            assert_allclose(trees.log_prob[leaf], expected)
-
-
-def test_counts_added_to_the_values_of_a_leaf():
-    """Adding half a count is adding one to twice the data, whose gains are twice as large."""
-    data = random_data(2)
-    doubled = type(data)(data.rows, data.weight * 2, data.row_of, data.schema)
-    half = learn_tree_path(data, 0.5, 5.0, pseudocount=0.5).trees
-    whole = learn_tree_path(doubled, 0.25, 10.0).trees
-    assert_array_equal(half.split_var, whole.split_var)
-    assert_allclose(half.log_prob, whole.log_prob)
-    assert (half.log_prob != learn_tree_path(data, 0.5, 5.0).trees.log_prob).any()
-
-
-def test_weights_that_are_not_whole_numbers():
-    data = random_data(1)
-    halves = type(data)(data.rows, data.weight * 0.5, data.row_of, data.schema)
-    trees = learn_tree_path(halves, 0.9).trees
-    everything = np.ones(data.n_rows, bool)
-    for v in range(data.n_vars):
-        expected = grow_by_definition(halves, v, -np.log(0.9), 0, everything)
-        assert nested(trees, trees.start[v]) == expected
-
-
 def test_constant_columns_are_kept_and_never_split_on():
     rows = random_data(0).rows.copy()
     rows[:, 2], rows[:, 4] = 0, 1
@@ -194,33 +100,6 @@ def test_threads_grow_equal_trees():
         more = learn_tree_path(data, 1.0, threads=threads)
         assert_array_equal(one.trees.split_var, more.trees.split_var)
         assert_array_equal(one.trees.log_prob, more.trees.log_prob)
-
-
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("mode", FEATURE_MODES)
-def test_conversions_follow_their_definitions(seed, mode):
-    trees = learn_tree_path(random_data(seed, n_vars=7), 1.0).trees
-    expected = set()
-    for v in range(trees.n_vars):
-        stack = [(int(trees.start[v]), [])]
-        while stack:
-            node, path = stack.pop()
-            leaf = trees.split_var[node] < 0
-            limit = {"prune": 99, "prune-10": 10, "prune-5": 5}.get(mode)
-            if leaf if limit is None else len(path) <= limit:
-                for value in (0, 1):
-                    literals = [*path, (v, value)]
-                    if mode == "nonzero":
-                        literals = [x for x in literals if x[1]]
-                    expected.add(frozenset(literals))
-            if not leaf:
-                u = int(trees.split_var[node])
-                stack += [(int(trees.child[node, b]), [*path, (u, b)]) for b in (0, 1)]
-    expected.discard(frozenset())
-    features = tree_features(trees, mode)
-    found = [frozenset(features.literals(f)) for f in range(len(features))]
-    assert len(found) == len(set(found))
-    assert set(found) == expected
 
 
 def test_leaf_features_can_represent_the_distribution_of_a_tree():

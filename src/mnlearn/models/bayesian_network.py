@@ -208,19 +208,9 @@ class BayesianNetwork(Model):
                 yield extended, self.trees.log_prob[leaves, state]
 
     def log_likelihood(self, rows: NDArray[np.uint8], threads: int = 1) -> NDArray[np.float64]:
-        """Return the log-probability of each row; minus infinity where a variable has no state.
+        """Return the log-probability of each row of columns in nats, shape (n_rows,).
 
-        Parameters
-        ----------
-        rows : ndarray of uint8, shape (n_rows, n_columns)
-            Values 0 and 1.
-        threads : int
-            Number of threads; the result does not depend on it.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_rows,)
-            In nats.
+        It is minus infinity where a row gives a variable no state, or several.
         """
         states, impossible = self._states(rows)
         out, families = np.empty(len(rows)), self._log_families
@@ -237,20 +227,10 @@ class BayesianNetwork(Model):
         return out
 
     def log_conditionals(self, rows: NDArray[np.uint8], threads: int = 1) -> NDArray[np.float64]:
-        """Return log P(x_v | all other variables) for every state of every variable.
+        """Return log P(x_v | all others) of every state, in nats, shape (n_rows, n_states).
 
-        Parameters
-        ----------
-        rows : ndarray of uint8, shape (n_rows, n_columns)
-            Values 0 and 1, a state for each variable.
-        threads : int
-            Number of threads; the result does not depend on it.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_rows, n_states)
-            In nats, the states of one variable after those of the other. All states of a variable
-            have minus infinity where none of them is possible.
+        The states of one variable stand after those of the other. All states of a variable have
+        minus infinity where none of them is possible.
         """
         states, impossible = self._states(rows)
         member_start, member = self._members
@@ -265,21 +245,7 @@ class BayesianNetwork(Model):
         return out
 
     def draw(self, n_rows: int, seed: int, threads: int = 1) -> NDArray[np.uint8]:
-        """Return independent examples, each variable drawn given its parents.
-
-        Parameters
-        ----------
-        n_rows : int
-            Number of examples.
-        seed : int
-            The result depends on it and not on the number of threads.
-        threads : int
-            Number of threads.
-
-        Returns
-        -------
-        ndarray of uint8, shape (n_rows, n_columns)
-        """
+        """Return independent rows of columns, uint8, each variable drawn given its parents."""
         families = self._log_families._replace(
             leaf=np.exp(self.trees.log_prob), cell=self.tables.prob
         )

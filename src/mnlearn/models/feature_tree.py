@@ -130,10 +130,9 @@ class FeatureTree(Model):
         return below
 
     def log_likelihood(self, rows: NDArray[np.uint8], _threads: int = 1) -> NDArray[np.float64]:
-        """Return log P(row) of each row in nats, shape (n_rows,).
+        """Return the log-probability of each row of columns in nats, shape (n_rows,).
 
-        rows : uint8, shape (n_rows, n_columns). A row that gives a variable none of its states,
-            or several, has probability 0.
+        It is minus infinity where a row gives a variable no state, or several.
         """
         out = np.empty(len(rows))
         literals = (self.literal_start, self.literal_var, self.literal_value)

@@ -117,17 +117,9 @@ class JunctionTree(Model):
         return self.log_prob[first:last].reshape(self.shape(c))
 
     def log_likelihood(self, rows: NDArray[np.uint8], _threads: int = 1) -> NDArray[np.float64]:
-        """Return log P(row) of each row.
+        """Return the log-probability of each row of columns in nats, shape (n_rows,).
 
-        Parameters
-        ----------
-        rows : ndarray of uint8, shape (n_rows, n_columns)
-            A row that gives a variable none of its states, or several, has probability 0.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_rows,)
-            In nats.
+        It is minus infinity where a row gives a variable no state, or several.
         """
         values = self.schema.values(rows)
         impossible = (values == NO_STATE).any(axis=1)

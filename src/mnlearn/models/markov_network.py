@@ -183,18 +183,7 @@ class MarkovNetwork(Model):
         return found
 
     def potential_of(self, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Return the unnormalised log-probability of each row of indicator columns.
-
-        Parameters
-        ----------
-        rows : ndarray of uint8, shape (n_rows, n_columns)
-            Values 0 and 1.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_rows,)
-            In nats.
-        """
+        """Return the unnormalised log-probability of each row of columns in nats."""
         satisfied = self.features.satisfied(rows)
         return np.where(satisfied, self.weight, 0.0).sum(axis=1)
 

@@ -32,6 +32,8 @@ _PLAIN = re.compile(r"[A-Za-z0-9_.+-]+")
 _COMMENT = re.compile(r'"[^"\n]*"|\bproperty\b[^;\n"]*;|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _BLANK = re.compile(r"[\s,]*")
 _TOKEN = re.compile(r'"(?P<quoted>[^"\n]*)"|(?P<mark>[][{}()|;])|(?P<word>[^\s,"{}()|;\[\]]+)')
+# What is up to a closing brace, or the end of the file.
+_BLOCK = re.compile(r'(?:"[^"\n]*"|[^"}])*}?')
 _DECIMAL_COMMA = re.compile(r"[0-9]+,[0-9]+")
 _COUNT = re.compile(r"[0-9]{1,6}")
 
@@ -45,10 +47,6 @@ class _Variable(NamedTuple):
     name: str
     number: int
     states: list[str]
-
-
-class _UndeclaredError(Exception):
-    """A variable whose declaration may follow."""
 
 
 def read_bif(path: Path | str) -> BayesianNetwork:
@@ -112,14 +110,12 @@ class _Reader:
         self.at = 0
         self.variables: dict[str, _Variable] = {}
         self.tables: dict[int, CpdTable] = {}
-        # Whether all declarations are read.
-        self.is_declared = False
 
     def read(self) -> None:
-        """Read all variables and tables."""
-        later = []
+        """Read all variables, and then the tables, which may stand before the variables."""
+        tables = []
         while self._skip_blank() < len(self.text):
-            begin, word = self.at, self._next("network, variable or probability")
+            word = self._next("network, variable or probability")
             keyword = word.text.lower()
             if keyword == "network":
                 self._until("{", "the name of the network")
@@ -127,16 +123,13 @@ class _Reader:
             elif keyword == "variable":
                 self._read_variable()
             elif keyword == "probability":
-                try:
-                    self._read_probability()
-                except _UndeclaredError:
-                    later.append(begin)
-                    self._skip_past("}")
+                tables.append(self.at)
+                block = _BLOCK.match(self.text, self.at)
+                assert block
+                self.at = block.end()
             else:
                 self._refuse("network, variable or probability", word)
-        self.is_declared = True
-        for self.at in later:
-            self._next("probability")
+        for self.at in tables:
             self._read_probability()
         if not self.variables:
             raise InputError(f"{self.path}: expected variables, found none.")
@@ -240,8 +233,6 @@ class _Reader:
         self.variables[name.text] = _Variable(name.text, len(self.variables), states)
 
     def _variable(self, token: _Token) -> _Variable:
-        if token.text not in self.variables and not self.is_declared:
-            raise _UndeclaredError
         if token.text not in self.variables:
             self._refuse("a variable that is declared", token)
         return self.variables[token.text]
