@@ -272,11 +272,15 @@ class Partitions:
 
 @dataclass(frozen=True)
 class FurtherInference:
-    """Another way of inference by which chosen models of some methods are given a CMLL as well."""
+    """Another way of inference by which chosen models of some methods are given a CMLL as well.
+
+    examples : of the test data, the first so many; all if None.
+    """
 
     inference: Inference
     datasets: list[Name]
     methods: list[Name]
+    examples: Whole | None = None
 
 
 @dataclass(frozen=True)

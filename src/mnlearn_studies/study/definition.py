@@ -120,9 +120,12 @@ class Study:
         return settings
 
     def further_inference(self, method: str, dataset: str) -> dict[str, dict[str, Any]]:
-        """Return the other ways in which the chosen model of a cell is given a CMLL, by name."""
+        """Return the other ways in which the chosen model of a cell is given a CMLL, by name.
+
+        Beside the arguments of `Inference` there may be `examples`, the number of test examples.
+        """
         return {
-            name: dict(entry["inference"])
+            name: {**entry["inference"], **{k: entry[k] for k in ("examples",) if entry.get(k)}}
             for name, entry in self.content["cmll"].get("also", {}).items()
             if method in entry["methods"] and {dataset, base_of(dataset)} & set(entry["datasets"])
         }

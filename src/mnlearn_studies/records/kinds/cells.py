@@ -55,8 +55,8 @@ def score_cell(job: Job) -> None:
     `test` data, and `groups`, the partitions of the variables into query groups. The first
     partition gives the CMLL that is reported, the others its spread, for the chosen variant only.
     The recipe has `inference`, arguments of `Inference`; `cmll_of`, which models are given a CMLL,
-    all variants, the chosen one, or none; and `further_inference`, arguments of `Inference` by
-    name, each of which gives the chosen model a `cmll_<name>` as well.
+    all variants, the chosen one, or none; and `further_inference`, arguments of `Inference` and
+    `examples` by name, each of which gives the chosen model a `cmll_<name>` as well.
     """
     tuning, recipe = job.path("models"), job.recipe
     record = read_record(tuning, *_NEEDED)
@@ -129,10 +129,12 @@ class _Scoring:
     def _measure(
         self, metric: Metric, model: Model, groups: Groups, settings: Mapping[str, Any]
     ) -> Score:
-        """Return a score of query groups."""
-        inference = Inference(**settings)
-        request = Request(groups, inference=inference, seed=self.seed, threads=self.threads)
-        return metric.measure(model, self.test, request)
+        """Return a score of query groups, on the first `examples` of the test data if given."""
+        how = {name: value for name, value in settings.items() if name != "examples"}
+        request = Request(groups, inference=Inference(**how), seed=self.seed, threads=self.threads)
+        n, test = settings.get("examples"), self.test
+        test = test if n is None else test.take(np.arange(min(n, len(test.row_of))))
+        return metric.measure(model, test, request)
 
     def add_further(
         self, record: dict[str, Any], path: Path, groups: Groups, further: Mapping[str, Any]
