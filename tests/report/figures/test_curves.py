@@ -129,7 +129,7 @@ def test_learning_curves_have_means_spread_both_units_and_the_published_axis(str
     figure.draw_without_rendering()
     (bits,) = first.child_axes
     assert bits.get_ylim() == pytest.approx((low / np.log(2), high / np.log(2)))
-    assert [text.get_text() for text in second.texts] == ["the data are\nnot public"]
+    assert [text.get_text() for text in second.texts] == ["the data are\nnot at hand"]
     shown = [text.get_text() for text in third.texts]
     for text in ("Alarm", "148", "60", "91", "1440*", "1.5 s"):
         assert text in shown

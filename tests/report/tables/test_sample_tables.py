@@ -111,5 +111,5 @@ def test_times_stand_beside_published_minutes(published):
     row = next(row for row in parsed(table) if row["dataset"] == "alarm")
     assert (row["dl_minutes_published"], row["lem_paper_seconds"]) == ("60.0", "6.0")
     assert row["lem_paper_published_over_ours"] == "910.0"
-    assert "Traffic, temperature: the data are not public." in table.notes
+    assert "Traffic, temperature: the data are not at hand." in table.notes
     assert any("1,440 minutes" in note for note in table.notes)

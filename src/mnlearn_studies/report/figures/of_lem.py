@@ -58,14 +58,16 @@ class CurveSeries:
 
 # Datasets in the order of the paper.
 PANELS = ("alarm", "traffic", "temperature", "msnbc", "adult")
+# The axis of Alarm holds log-likelihoods of its 37 variables, in bits.
+_VARIABLES = {"alarm": "alarm_groups", "msnbc": "msnbc", "adult": "adult"}
 SERIES = (
-    CurveSeries("LEM", Source("lem_paper", "ll"), 0),
-    CurveSeries("LEM, settings chosen", Source("lem", "ll"), 0, dashed=True),
+    CurveSeries("LEM", Source("lem_paper", "ll"), 0, instead=_VARIABLES),
+    CurveSeries("LEM, settings chosen", Source("lem", "ll"), 0, dashed=True, instead=_VARIABLES),
+    CurveSeries("junction tree", Source("junction_tree", "ll"), 4, instead=_VARIABLES),
+    CurveSeries("Chow-Liu", Source("chow_liu", "ll"), 2, instead=_VARIABLES),
     CurveSeries(
-        "LEM, 37 variables", Source("lem_paper", "ll"), 5, instead={"alarm": "alarm_groups"}
+        "LEM, 148 columns", Source("lem_paper", "ll"), 5, may_leave=True, instead={"alarm": "alarm"}
     ),
-    CurveSeries("junction tree", Source("junction_tree", "ll"), 4),
-    CurveSeries("Chow-Liu", Source("chow_liu", "ll"), 2),
     *(
         CurveSeries(
             f"{head}, {estimate}",
@@ -97,8 +99,8 @@ def draw_learning_curves(
     """Draw one panel per dataset, lettered as in the paper, and a panel with the table of times.
 
     A line joins the means over folds; bars go from the lowest to the highest fold. The left axis is
-    in nats, the right one in bits. A grey bar along each axis marks the range of the paper's axis,
-    read in the unit of that axis. The panel of a dataset that is not public says so.
+    in nats, the right one in bits, along which a grey bar marks the range of the paper's axis. The
+    panel of a dataset that is not at hand says so.
     """
     curves = {panel: _curves(material, panel, series) for panel in panels}
     axes_of = published_axes(material)
@@ -112,7 +114,7 @@ def draw_learning_curves(
         if curves[panel]:
             _draw_panel(ax, curves[panel], axes_of.get(panel))
         else:
-            _write_inside(ax, "the data are\nnot public" if panel in UNAVAILABLE else NOTHING)
+            _write_inside(ax, "the data are\nnot at hand" if panel in UNAVAILABLE else NOTHING)
     last = axes[len(panels)]
     last.set_title(f"({chr(ord('a') + len(panels))}) Minutes; ours below", loc="left")
     _draw_times(last, list_times(material))
@@ -172,15 +174,13 @@ def _draw_panel(ax: Axes, curves: list[_Curve], published: tuple[Number, Number]
 
 
 def _mark_published(ax: Axes, published: Sequence[float]) -> None:
-    """Draw the range of the paper's axis along both axes, each in its unit, where it is visible."""
-    low, high = ax.get_ylim()
-    for x, factor in ((0.0, 1.0), (1.0, 1.0 / _BITS)):
-        ends = np.clip([factor * end for end in published], low, high)
-        if ends[0] < ends[1]:
-            ax.plot(
-                [x, x], ends, transform=ax.get_yaxis_transform(), color=GREY, lw=3.0, alpha=0.45,
-                solid_capstyle="butt", clip_on=False, zorder=1, label="_axis",
-            )  # fmt: skip
+    """Draw the range of the paper's axis, in bits, along the right axis, where it is visible."""
+    ends = np.clip([end / _BITS for end in published], *ax.get_ylim())
+    if ends[0] < ends[1]:
+        ax.plot(
+            [1, 1], ends, transform=ax.get_yaxis_transform(), color=GREY, lw=3.0, alpha=0.45,
+            solid_capstyle="butt", clip_on=False, zorder=1, label="_axis",
+        )  # fmt: skip
 
 
 def _ends(curves: list[_Curve]) -> NDArray[np.float64]:

@@ -125,7 +125,7 @@ def tabulate_times(material: Material, size: int = TIMED_SIZE) -> Table:
         notes=(
             f"The paper ended each learner after {LIMIT:,.0f} minutes; where it did, the ratio is "
             "a lower bound. Our seconds are of the chosen model alone, on one thread.",
-            f"{', '.join(missing)}: the data are not public.",
+            f"{', '.join(missing)}: the data are not at hand.",
             *(f"{', '.join(dict.fromkeys(of))}: {note}." for note, of in named.items()),
         ),
     )
@@ -164,7 +164,11 @@ def tabulate_units(material: Material) -> Table:
         if (sample := parse_sample(dataset)) is not None and sample.fold is None
     ]
     rows = []
-    for dataset, ends in published_axes(material).items():
+    axes = published_axes(material)
+    # The paper's axis holds the 37 variables.
+    if any(base == "alarm_groups" for _, base, _ in points):
+        axes = {"alarm_groups": axes["alarm"], **axes}
+    for dataset, ends in axes.items():
         found = [(method, value) for method, base, value in points if base == dataset]
         methods = tuple(dict.fromkeys(method for method, _ in found))
         cells = [label_cell(material, dataset), *(number_cell(end, None) for end in ends)]
