@@ -4,13 +4,10 @@ import dataclasses
 import inspect
 import warnings
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Binarizer
@@ -87,18 +84,6 @@ def test_a_learner_learns_what_the_command_line_learns(name):
     assert fitted.criterion == mn.score(fitted, FRAME).metric
     assert fitted.feature_names_in_.tolist() == list(FRAME.columns)
     assert fitted.model_.schema.names == tuple(FRAME.columns)
-
-
-@pytest.mark.parametrize("name", ["DTSL", "ChowLiu", "LW"])
-def test_clones_and_pickles(name, tmp_path):
-    fitted = getattr(mn, name)(n_jobs=2).fit(FRAME)
-    joblib.dump(fitted, tmp_path / "fitted.joblib")
-    loaded = joblib.load(tmp_path / "fitted.joblib")
-    np.testing.assert_array_equal(loaded.score_samples(FRAME), fitted.score_samples(FRAME))
-    unfitted = clone(fitted)
-    assert unfitted.get_params() == fitted.get_params()
-    with pytest.raises(NotFittedError):
-        unfitted.score(FRAME)
 
 
 def test_weights_stand_for_repeated_rows():

@@ -107,13 +107,6 @@ def test_missing_cells_of_groups_are_dropped_or_filled_in_together():
     pd.testing.assert_frame_equal(found.edges, whole.edges)
 
 
-def test_items_with_the_same_or_opposite_answers_are_named():
-    table = FRAME[["item0", "item1", "item2"]]
-    said = r"the same or opposite answers in all rows: item0 – copy, item1 – turned; leave one out"
-    with pytest.warns(UserWarning, match=said):
-        mn.Ising().fit(table.assign(copy=table["item0"], turned=1 - table["item1"]))
-
-
 def test_the_penalty_is_lambda_times_the_number_of_examples():
     """At the optimum the mean gradient for an edge, on a scaled input, is glmnet's lambda."""
     table = FRAME[["item0", "item2", "item8"]]

@@ -72,32 +72,6 @@ def test_every_kind_answers(kind, tmp_path):
         np.testing.assert_array_equal(loaded.score_samples(FRAME), model.score_samples(FRAME))
 
 
-def test_a_hidden_tree_answers(tmp_path):
-    """All of what other models answer, but for a graph; the most probable state is no promise."""
-    model = mn.HCLT(n_states=4).fit(FRAME).model_
-    circuit = model.to_circuit()
-    assert type(model) is mn.HiddenTree
-    found = model.query({"sleep": 1, "work": 0})
-    np.testing.assert_allclose(found, circuit.query({"sleep": 1, "work": 0}))
-    assert found.attrs["is_exact"]
-    drawn = model.sample(3000, random_state=1)
-    assert drawn.equals(model.sample(3000, random_state=1, n_jobs=2))
-    np.testing.assert_allclose(drawn.mean(), model.query()[:, 1], atol=0.05)
-    for metric in ("ll", "pll", "cmll"):
-        settings = {} if metric != "cmll" else {"folds": 2}
-        expected = mn.score(circuit, FRAME, metric, **settings).per_example
-        np.testing.assert_allclose(model.score_samples(FRAME, metric, **settings), expected)
-    assert set(model.most_probable({"sport": 1})) <= {0, 1}
-    holes = FRAME.astype(float).mask(np.random.default_rng(1).random(FRAME.shape) < 0.2)
-    np.testing.assert_allclose(model.score(holes, "ll"), circuit.score(holes, "ll"))
-    assert repr(model) == "<HiddenTree: 5 variables, 4 states>"
-    with pytest.raises(mn.InputError, match="hidden tree has no features"):
-        model.to_networkx()
-    path = tmp_path / "model.npz"
-    mn.save(pickle.loads(pickle.dumps(model)), path)
-    np.testing.assert_array_equal(mn.load(path).score_samples(ROWS), model.score_samples(ROWS))
-
-
 def test_probabilities_are_those_of_the_joint_distribution():
     network = drawn_network(6, 12, 3, seed=3)
     p, states = joint(network), all_states(6)
@@ -244,27 +218,20 @@ def test_weights_of_one_example_have_no_standard_error():
     assert mn.score(model, FRAME[:2], "pll").stderr >= 0
 
 
-def test_scores_agree_with_each_other():
-    model = learned("ArithmeticCircuit")
-    scored = mn.score(model, FRAME, "cll", groups=[["sleep"], ["mood", "work"]])
-    assert scored.mean == pytest.approx(scored.per_example.mean())
-    assert scored.stderr == pytest.approx(scored.per_example.std(ddof=1) / np.sqrt(len(FRAME)))
-    singles = [[name] for name in NAMES]
-    by_group = mn.score(model, FRAME, "cll", groups=singles).per_example
-    np.testing.assert_allclose(by_group, mn.score(model, FRAME, "pll").per_example)
-    assert float(scored) == scored.mean
-    network = model.to_markov_network()
-    exact = model.score(FRAME)
-    for method in ("exact", "ais"):
-        estimated = mn.score(network, FRAME, "ll", inference=method).mean
-        assert estimated == pytest.approx(exact, abs=0.02)
-    with pytest.raises(mn.InputError, match="metric: expected one of"):
-        mn.score(model, FRAME, "auc")
+def test_a_hidden_tree_has_no_graph(tmp_path):
+    model = mn.HCLT(n_states=4).fit(FRAME).model_
+    assert repr(model) == "<HiddenTree: 5 variables, 4 states>"
+    with pytest.raises(mn.InputError, match="hidden tree has no features"):
+        model.to_networkx()
+    mn.save(pickle.loads(pickle.dumps(model)), tmp_path / "model.npz")
+    again = mn.load(tmp_path / "model.npz")
+    np.testing.assert_array_equal(again.score_samples(ROWS), model.score_samples(ROWS))
 
 
 @pytest.mark.parametrize(
     ("metric", "given", "message"),
     [
+        ("auc", {}, "metric: expected one of"),
         ("pll", {"burnin": 5}, "burnin: is not read by the metric pll, which reads no settings"),
         ("pll", {"smaples": 3}, "smaples: is not read"),
         ("pll", {"inference": "ais"}, "inference: is not read by the metric pll"),

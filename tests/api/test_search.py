@@ -61,19 +61,6 @@ def test_a_search_by_cmll_and_by_held_out_rows():
     assert held_out.feature_names_in_.tolist() == list("abcde")
 
 
-@pytest.mark.parametrize("criterion", [None, "pll", "ll", "cmll"])
-def test_a_search_scores_variables_of_several_states_as_the_scores_do(criterion):
-    """One term for each variable: its columns follow from each other."""
-    state = ROWS[:, 0] + ROWS[:, 2]
-    table = pd.DataFrame({f"a={k}": (state == k).astype(int) for k in range(3)})
-    table["b"] = ROWS[:, 1]
-    how = {"folds": 2, "inference": "exact"} if criterion == "cmll" else {}
-    search = mn.GridSearch(mn.DTSL(), {"sd": [0.2, 1.0]}, criterion=criterion, **how)
-    search.fit(table[:60], validation=table[60:])
-    expected = mn.score(search, table[60:], criterion, **how).mean
-    assert search.best_score_ == pytest.approx(expected, abs=1e-12)
-
-
 WEIGHTS = np.arange(60) % 3 + 1.0
 
 

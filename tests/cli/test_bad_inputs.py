@@ -3,7 +3,6 @@
 import csv
 import gzip
 import json
-import os
 import time
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from command import refuse, run, succeed
+from command import refuse, succeed
 from made_random import random_data, random_network
 from made_study import make
 from mnlearn.data.dataset import merge_rows
@@ -153,35 +152,6 @@ def test_the_trace_is_kept_if_the_model_cannot_be_written():
     assert Path("t.csv").read_text(encoding="utf-8") == "old"
     succeed("fit atomic --train d.data --out o.npz --trace t.csv.gz")
     assert len(pd.read_csv("t.csv.gz")) == 1
-
-
-def test_outputs_go_to_devices():
-    ours, theirs = os.openpty()
-    try:
-        place = os.ttyname(theirs)
-        succeed(f"fit atomic --train d.data --out o.npz --trace {place}")
-        refuse(f"fit atomic --train d.data --out d.data/o.npz --trace {place}", "cannot be")
-        assert Path(place).is_char_device()
-        assert os.read(ours, 10_000).startswith(b"stage")
-    finally:
-        os.close(ours)
-        os.close(theirs)
-
-
-def test_folders_are_not_replaced():
-    Path("results").mkdir()
-    refuse("score m.npz d.data --per-example results", "is a directory")
-
-
-def test_full_devices_end_with_status_1():
-    for line in (
-        "score m.npz d.data --per-example /dev/full",
-        "fit atomic --train d.data --out o.npz --trace /dev/full",
-    ):
-        result = run(line)
-        assert result.exit_code == 1
-        sentence = "mnlearn: /dev/full: cannot be written: No space left on device."
-        assert result.stderr.splitlines()[-1] == sentence
 
 
 NAMES = [

@@ -127,13 +127,6 @@ def test_convert_refuses(line, names):
     refuse(line, names)
 
 
-def test_convert_refuses_damaged_files():
-    Path("cut.npz").write_bytes(Path("m.npz").read_bytes()[:200])
-    refuse("convert cut.npz a.mn", "cut.npz: is not a readable .npz file")
-    Path("cut.mn").write_bytes(Path("m.mn").read_bytes()[:-20])
-    refuse("convert cut.mn a.npz", "cut.mn, line")
-
-
 def test_info():
     record = numbers("info m.npz --json")
     assert record["kind"] == "Markov network"
@@ -159,18 +152,6 @@ def test_info():
 )
 def test_info_refuses(line, names):
     refuse(line, names)
-
-
-def test_tables_of_words_become_native_files_and_text():
-    text = "colour,smoker\nred,yes\nblue,no\ngreen,no\nred,no\n"
-    Path("c.csv").write_text(text, encoding="utf-8")
-    succeed("convert c.csv c.npz")
-    data = load_dataset("c.npz")
-    assert [v.states for v in data.schema] == [("blue", "green", "red"), ("no", "yes")]
-    succeed("convert c.npz d.csv")
-    assert Path("d.csv").read_text(encoding="utf-8") == text
-    succeed('convert c.csv e.npz --states "colour=red,green,blue" --leave-out smoker')
-    assert [v.states for v in load_dataset("e.npz").schema] == [("red", "green", "blue")]
 
 
 def test_info_names_the_variables():
