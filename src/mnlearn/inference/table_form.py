@@ -78,7 +78,7 @@ class TableForm:
         key = np.packbits([unknown, asked]).tobytes()
         if key not in self.trees:
             if asked[unknown].all():
-                tree = CliqueTree(self.factors, ~unknown, max_cells=most_cells())
+                tree = CliqueTree(self.factors, ~unknown, max_cells=most_cells(), in_parts=True)
             else:
                 query = np.flatnonzero(asked & unknown).tolist()
                 whole = not query

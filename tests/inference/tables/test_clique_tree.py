@@ -7,10 +7,11 @@ import pytest
 
 from made_factors import agreeing, log_joint, log_sum, random_evidence, random_factors
 from made_state_networks import table_network
-from mnlearn.inference.tables.answers import pruned_tree
+from mnlearn.inference.tables.answers import draw, most_probable, pruned_tree
 from mnlearn.inference.tables.buckets import cost_of
 from mnlearn.inference.tables.clique_tree import CliqueTree
 from mnlearn.inference.tables.factors import factors_of, factors_of_tables
+from mnlearn.inference.tables.orders import narrow_order
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import NO_STATE
 
@@ -178,3 +179,50 @@ def test_a_chain_costs_what_its_tables_have():
     """Each message of a chain has two cells, the last one has one."""
     chain = factors_of_tables([2] * 5, list(itertools.pairwise(range(5))), np.zeros((4, 2, 2)))
     assert cost_of(chain).cells == 4 * 2 + 1 + 1
+
+
+def grid_factors(seed, height, width, arity):
+    """A grid whose variables are numbered in any order."""
+    rng = np.random.default_rng(seed)
+    number = rng.permutation(height * width).reshape(height, width)
+    scopes = [*zip(number[:, :-1].ravel(), number[:, 1:].ravel(), strict=True)]
+    scopes += [*zip(number[:-1].ravel(), number[1:].ravel(), strict=True)]
+    scopes = [tuple(map(int, scope)) for scope in scopes]
+    tables = [rng.normal(size=[arity[v] for v in scope]) for scope in scopes]
+    return factors_of_tables(arity, scopes, tables)
+
+
+@pytest.mark.parametrize("arity", [[2] * 15, [3, 2] * 5])
+def test_messages_up_that_are_sent_again_for_want_of_memory(arity):
+    """Every division into parts gives the answers, the most probable states and the same draws."""
+    factors = grid_factors(0, 5, len(arity) // 5, arity)
+    joint, values = log_joint(factors), unknown(factors)
+    drawn = draw(factors, values[0], 200, 7)
+    n_parts, most = set(), CliqueTree(factors).cost.cells * 2
+    while True:
+        try:
+            tree = CliqueTree(factors, max_cells=most, in_parts=True)
+            found = tree.marginals(values)
+        except InputError:
+            break
+        n_parts.add(len(tree.parts))
+        assert found.probability[0] == pytest.approx(marginals(joint), abs=1e-12)
+        best, log_value = most_probable(factors, values, most)
+        assert joint[tuple(best[0])] == joint.max() == pytest.approx(log_value[0])
+        assert (draw(factors, values[0], 200, 7, max_cells=most) == drawn).all()
+        most *= 0.9
+    assert len(n_parts) > 1
+    known = random_evidence(3, factors)
+    tree = CliqueTree(factors, max_cells=most / 0.9, in_parts=True)
+    assert len(tree.parts) > 1
+    check(tree, factors, known)
+
+
+def test_a_grid_of_many_cells_has_an_order_along_it():
+    factors = grid_factors(1, 18, 18, [2] * 324)
+    order = narrow_order(factors.start, factors.scope.astype(np.int64), factors.arity)
+    assert sorted(order.order.tolist()) == list(range(324))
+    assert order.log2_cells < 19 + np.log2(324)
+    tree = CliqueTree(factors, max_cells=2**24, in_parts=True)
+    assert 2 * tree.cost.cells < 2**24 < 2 * tree.buckets.size.sum()
+    assert CliqueTree(factors, max_cells=2**21, only_up=True).cost.cells < 2**21

@@ -10,7 +10,7 @@ from mnlearn.inference.tables.buckets import MAX_CELLS
 from mnlearn.inference.tables.clique_tree import LEAST, CliqueTree, Rows, Values
 from mnlearn.inference.tables.factors import Factors
 from mnlearn.kernels.tables.blocks import LOG_SUM, MAX, SUM
-from mnlearn.kernels.tables.decoding import choose_states
+from mnlearn.kernels.tables.decoding import choose_states, row_streams
 from mnlearn.kernels.tables.messages import State
 from mnlearn.kernels.tables.pruning import drop_barren, drop_separated
 from mnlearn.runtime.threads import map_ranges
@@ -103,11 +103,12 @@ def most_probable(
     The product of the factors is the probability times Z. Rows may know different variables. Where
     evidence is impossible, the logarithm is minus infinity.
     """
-    tree = CliqueTree(factors, (rows != NO_STATE).all(axis=0), max_cells=max_cells)
+    known = (rows != NO_STATE).all(axis=0)
+    tree = CliqueTree(factors, known, max_cells=max_cells, in_parts=True)
     out, log_value = _complete(factors, rows), np.empty(len(rows))
     for k, values in enumerate(rows):
         state, log_value[k] = computed(tree, values, MAX)
-        choose_states(tree.buckets, state, k, k + 1, np.uint64(0), out)
+        choose(tree, state, out[k : k + 1])
     return out, log_value
 
 
@@ -141,15 +142,26 @@ def draw(
     ndarray of uint8, shape (n_rows, n_vars)
         Numbers of states.
     """
-    tree = CliqueTree(factors, values != NO_STATE, max_cells=max_cells)
+    tree = CliqueTree(factors, values != NO_STATE, max_cells=max_cells, in_parts=True)
     state, _ = computed(tree, values, SUM)
     out = np.tile(_complete(factors, values), (n_rows, 1))
-
-    def fill(first: int, last: int) -> None:
-        choose_states(tree.buckets, state, first, last, np.uint64(seed), out)
-
-    map_ranges(fill, n_rows, threads)
+    choose(tree, state, out, seed, threads)
     return out
+
+
+def choose(tree: CliqueTree, state: State, out: Rows, seed: int = 0, threads: int = 1) -> None:
+    """Write the states of all variables of a tree to `out`: the best ones, or drawn ones.
+
+    The messages up are those of the last part of the tree; those of the others are sent again.
+    """
+    streams = row_streams(len(out), np.uint64(seed))
+    for begin, end in reversed(tree.parts):
+        tree.send_again(state, begin, end)
+
+        def fill(first: int, last: int, begin: int = begin, end: int = end) -> None:
+            choose_states(tree.buckets, state, begin, end, first, last, streams, out)
+
+        map_ranges(fill, len(out), threads)
 
 
 def computed(tree: CliqueTree, values: Rows, mode: int | NDArray[np.int64]) -> tuple[State, float]:

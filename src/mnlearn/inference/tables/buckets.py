@@ -1,5 +1,6 @@
 """Trees of buckets of factors, and what they cost."""
 
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -164,6 +165,47 @@ def strides_of(factors: Factors) -> NDArray[np.int64]:
         own = factors.start[1:][n_members > k] - 1 - k
         out[own] = out[own + 1] * sizes[own + 1]
     return out
+
+
+class Layout(NamedTuple):
+    """Where the message up of each bucket begins, and where that down does in an array of its own.
+
+    parts : ranges of buckets. A message to a later part has cells of its own, `shared` ones in all;
+    the others of a part take the cells after those, which all parts use in turn.
+    """
+
+    begin: NDArray[np.int64]
+    n_cells: int
+    parts: list[tuple[int, int]]
+    shared: int = 0
+
+
+def layout_of(buckets: Buckets, max_cells: float, in_parts: bool) -> Layout:
+    """Return cells for all messages, or for few, if two passes would take more than `max_cells`.
+
+    Of the divisions into parts of about equal numbers of cells, the one with the fewest is taken.
+    """
+    size, n = buckets.size, len(buckets.size)
+    ends = np.cumsum(size)
+    best = Layout(ends - size, int(ends[-1]), [(0, n)])
+    most = int(ends[-1])
+    while in_parts and 2 * best.n_cells > max_cells and most > size.max():
+        most //= 2
+        cut = np.flatnonzero(np.diff(ends // most)) + 1
+        starts = np.unique(np.concatenate([[0], cut]))
+        part = np.searchsorted(starts, np.arange(n), side="right") - 1
+        leaves = part[buckets.parent] != part
+        leaves[-1] = False
+        shared = int(size[leaves].sum())
+        inside = np.cumsum(np.where(leaves, 0, size)) - np.where(leaves, 0, size)
+        begin = np.where(
+            leaves, np.cumsum(size * leaves) - size, shared + inside - inside[starts][part]
+        )
+        n_cells = int((begin + size).max())
+        if n_cells < best.n_cells:
+            bounds = [*starts.tolist(), n]
+            best = Layout(begin, n_cells, list(itertools.pairwise(bounds)), shared)
+    return best
 
 
 def share_room(size: NDArray[np.int64], parent: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:

@@ -38,25 +38,30 @@ from mnlearn.inference.tables.buckets import (
     COUNTED,
     MAX_CELLS,
     Cost,
+    Layout,
     buckets_of,
     check_cost,
     cost_of_buckets,
     entry_of,
+    layout_of,
     order_of,
     part_of,
     products_of,
     share_room,
 )
 from mnlearn.inference.tables.factors import Factors
+from mnlearn.inference.tables.orders import narrow_order
 from mnlearn.kernels.tables.blocks import LOG_SUM, SUM, block_axes
 from mnlearn.kernels.tables.messages import State
-from mnlearn.kernels.tables.rows import Entry, answer_rows
+from mnlearn.kernels.tables.rows import CLEAR, DOWN, UP, Entry, answer_rows, take_step
 from mnlearn.kernels.tables.structure import Buckets
 from mnlearn.runtime.threads import map_ranges
 
 # A kernel is called for about so many products, some tenths of a second, so that a person can
 # interrupt it between two calls.
 _PRODUCTS = 1 << 26
+# Log2 of the cells of tables from which on another kind of order is tried.
+_WIDE = 24.0
 # In place of the logarithm of 0, where differences are taken.
 LEAST = -1e300
 Rows = NDArray[np.uint8]
@@ -93,6 +98,8 @@ class CliqueTree:
     only_up : bool
         Whether the tree is for `log_values`. Then a message takes the memory of earlier ones that
         are used up, and marginals take a tree of their own.
+    in_parts : bool
+        Whether messages up may be computed a second time for want of memory; see `parts`.
 
     Raises
     ------
@@ -106,6 +113,7 @@ class CliqueTree:
     later: Sequence[int] = ()
     max_cells: float = MAX_CELLS
     only_up: bool = False
+    in_parts: bool = False
 
     def __post_init__(self) -> None:
         check_cost(self.cost, self.max_cells)
@@ -116,10 +124,28 @@ class CliqueTree:
         known = np.zeros(len(factors.arity), bool) if self.known is None else self.known
         part = part_of(factors, known)
         order, inside = order_of(factors, part, self.kept, self.later)
-        if order.log2_cells > COUNTED:
+        orders = [order]
+        if (self.in_parts or self.only_up) and order.log2_cells > _WIDE:
+            orders.append(narrow_order(factors.start, part.scope, part.arity))
+        if min(own.log2_cells for own in orders) > COUNTED:
             check_cost(Cost(2.0**order.log2_cells, 0.0), self.max_cells)
-        buckets, home = buckets_of(factors, part, order, inside)
+        found = [buckets_of(factors, part, o, inside) for o in orders if o.log2_cells <= COUNTED]
+        buckets, home = found[0]
+        if len(found) > 1:
+            buckets, home = min(found, key=lambda own: self._effort(own[0]))
         return buckets, entry_of(factors, part, buckets, home)
+
+    def _effort(self, buckets: Buckets) -> tuple[float, float]:
+        """Return what to compare orders by: cells beyond those that there are, and products."""
+        room = self._layout(buckets)
+        excess = max(room.n_cells * (1 if self.only_up else 2) - self.max_cells, 0.0)
+        return excess, cost_of_buckets(buckets).operations * (1.5 if len(room.parts) > 1 else 1.0)
+
+    def _layout(self, buckets: Buckets) -> Layout:
+        if self.only_up:
+            begin, n_cells = share_room(buckets.size, buckets.parent)
+            return Layout(begin, n_cells, [(0, len(begin))])
+        return layout_of(buckets, self.max_cells, self.in_parts)
 
     @property
     def buckets(self) -> Buckets:
@@ -134,28 +160,34 @@ class CliqueTree:
     @cached_property
     def cost(self) -> Cost:
         """What one pass of messages takes."""
-        found = cost_of_buckets(self.buckets)
-        return found._replace(cells=float(self._room[1])) if self.only_up else found
+        operations = cost_of_buckets(self.buckets).operations
+        return Cost(float(self._room.n_cells), operations * (1.5 if len(self.parts) > 1 else 1.0))
 
     @cached_property
-    def _room(self) -> tuple[NDArray[np.int64], int]:
-        """Where the message of each bucket begins, and the cells of all."""
-        size = self.buckets.size
-        if self.only_up:
-            return share_room(size, self.buckets.parent)
-        return np.concatenate([[0], np.cumsum(size[:-1])]), int(size.sum())
+    def _room(self) -> Layout:
+        return self._layout(self.buckets)
+
+    @property
+    def parts(self) -> list[tuple[int, int]]:
+        """Ranges of buckets; only the last one's messages up within it are kept; see `Layout`."""
+        return self._room.parts
+
+    def send_again(self, state: State, first: int, last: int) -> None:
+        """Compute the messages up of a part again, unless it is the last one."""
+        for step in self._calls(first, last) if last < len(self.buckets.parent) else ():
+            take_step(self.buckets, state, self.entry, np.array([*step, UP]))
 
     @cached_property
     def first_state(self) -> NDArray[np.int64]:
         """Where the states of each variable begin among all states; their number at the end."""
         return np.cumsum([0, *self.factors.arity], dtype=np.int64)
 
-    @cached_property
-    def _steps(self) -> NDArray[np.int64]:
-        """The calls of kernels for one pass: buckets, and blocks of a single one, -1 for all."""
-        products, steps, first = products_of(self.buckets).tolist(), [], 0
+    def _calls(self, begin: int, end: int) -> list[tuple[int, int, int, int]]:
+        """Return the calls of kernels for some buckets: these, and blocks of a single one or -1."""
+        products, steps, first = products_of(self.buckets).tolist(), [], begin
         whole = 0
-        for b, own in enumerate(products):
+        for b in range(begin, end):
+            own = products[b]
             if whole + own > _PRODUCTS:
                 steps += [(first, b, 0, -1)] if first < b else []
                 first, whole = b, 0
@@ -165,8 +197,24 @@ class CliqueTree:
                 ends = list(range(0, n_blocks, max(1, n_blocks * _PRODUCTS // own)))
                 steps += [(b, b + 1, c, d) for c, d in itertools.pairwise([*ends, n_blocks])]
                 first, whole = b + 1, 0
-        last = len(products)
-        return np.array([*steps, (first, last, 0, -1)] if first < last else steps)
+        return [*steps, (first, end, 0, -1)] if first < end else steps
+
+    @cached_property
+    def _up(self) -> NDArray[np.int64]:
+        """The steps of a pass up; see `answer_rows`."""
+        return np.array([(*step, UP) for step in self._calls(0, len(self.buckets.parent))])
+
+    @cached_property
+    def _up_and_down(self) -> NDArray[np.int64]:
+        """The steps of a pass up and one down."""
+        steps = [(*step, UP) for step in self._up[:, :4].tolist()]
+        for first, last in reversed(self.parts):
+            own = self._calls(first, last)
+            if last < len(self.buckets.parent):
+                steps += [(*step, UP) for step in own]
+                steps += [(self._room.shared, self._room.n_cells, 0, 0, CLEAR)]
+            steps += [(*step, DOWN) for step in reversed(own)]
+        return np.array(steps)
 
     def new_state(self, mode: int | NDArray[np.int64] = SUM, down: bool = False) -> State:
         """Return room for messages.
@@ -179,7 +227,7 @@ class CliqueTree:
         log = int((modes != SUM).all())
         scaled = self.factors.scaled
         table = self.factors.log_table if log else scaled.table
-        begin, n_cells = self._room
+        begin, n_cells = self._room.begin, self._room.n_cells
         value = np.empty(len(table) + n_cells)
         value[: len(table)] = table
         at = len(table) + begin
@@ -190,8 +238,8 @@ class CliqueTree:
         low[from_factor] = scaled.low[buckets.source[from_factor]]
         input_at[is_factor[:-1]] = at[:-1]
         return State(
-            modes, log, input_at, value, low, at, np.empty(n_cells if down else 0), np.zeros(n),
-            np.zeros(n, np.uint8), np.zeros(n, np.int64), np.zeros(n),
+            modes, log, input_at, value, low, at, len(table), np.empty(n_cells if down else 0),
+            np.zeros(n), np.zeros(n, np.uint8), np.zeros(n, np.int64), np.zeros(n),
             self.first_state[buckets.variable], np.zeros(self.first_state[-1]),
         )  # fmt: skip
 
@@ -206,7 +254,7 @@ class CliqueTree:
     def marginals(self, rows: Rows, threads: int = 1) -> Answers:
         """Return P(state | row) of all states of all variables; see `Answers`."""
         if self.only_up:
-            return replace(self, only_up=False).marginals(rows, threads)
+            return replace(self, only_up=False, in_parts=True).marginals(rows, threads)
         check_cost(self.cost, self.max_cells, passes=2)
         log_value, weight = self._answer(rows, True, threads)
         first, arity = self.first_state, self.factors.arity
@@ -248,9 +296,7 @@ class CliqueTree:
         self, state: State, rows: Rows, first: int, last: int, log_value: Values, weight: Values
     ) -> int:
         """Answer some rows; return how many, up to one that linear space is too small for."""
-        steps, n_up = self._steps, len(self._steps)
-        if len(state.down):
-            steps = np.concatenate([steps, steps[::-1]])
+        steps, n_up = self._up_and_down if len(state.down) else self._up, len(self._up)
         small = n_up == 1 and int(self.cost.operations) * len(steps) < _PRODUCTS
         parts = [(0, len(steps))] if small else [(k, k + 1) for k in range(len(steps))]
         done = 0

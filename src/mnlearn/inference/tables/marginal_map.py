@@ -4,12 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mnlearn.inference.tables.answers import computed, most_probable, pruned_tree
+from mnlearn.inference.tables.answers import choose, computed, most_probable, pruned_tree
 from mnlearn.inference.tables.buckets import MAX_CELLS
 from mnlearn.inference.tables.clique_tree import CliqueTree, Rows
 from mnlearn.inference.tables.factors import Factors
 from mnlearn.kernels.tables.blocks import LOG_SUM, MAX
-from mnlearn.kernels.tables.decoding import choose_states
 from mnlearn.kernels.tables.messages import FREE
 from mnlearn.kernels.tables.rows import bound, enter_row
 from mnlearn.runtime.errors import InputError
@@ -68,7 +67,7 @@ def marginal_map(
     if tree is not None and tree.cost.operations <= _PRODUCTS:
         state, found = computed(tree, values, _modes(tree, own))
         out = values[None].copy()
-        choose_states(tree.buckets, state, 0, 1, np.uint64(0), out)
+        choose(tree, state, out)
         best = {v: int(out[0, v]) for v in own}
     else:
         best, found = _Search(factors, values, own, max_cells).best()

@@ -79,6 +79,28 @@ def find_order(
     return best
 
 
+def narrow_order(
+    start: NDArray[np.int64], scope: NDArray[np.int64], arity: NDArray[np.int64]
+) -> Order:
+    """Return an order along a network: many tables of about the same size, few of which are needed.
+
+    It is that of the least bandwidth by Cuthill & McKee.
+    """
+    # Few networks need it, and it takes long to load.
+    import scipy.sparse.csgraph
+
+    n = len(arity)
+    near = np.zeros((n, (n + 63) // 64), np.uint64)
+    join_scopes(start, scope, near)
+    bits = np.unpackbits(near.view(np.uint8), axis=1, bitorder="little")[:, :n]
+    graph = scipy.sparse.csr_matrix(bits)
+    along = scipy.sparse.csgraph.reverse_cuthill_mckee(graph, symmetric_mode=True)
+    rank, order = np.empty(n, np.int64), np.empty(n, np.int64)
+    rank[along] = np.arange(n)
+    n_found, log2_cells = eliminate(near, np.ones(n), np.log2(arity), rank, _HOPELESS, order)
+    return Order(order[:n_found], near, log2_cells)
+
+
 def _n_tries(log2_cells: float, n_vars: int) -> int:
     """Return how many more orders are worth their time, which is a tenth of the whole.
 

@@ -53,16 +53,17 @@ def _choose(score, n, log, greatest, u):
 
 
 @kernel
-def choose_states(buckets, state, first, last, seed, values):
-    """Choose the states of all variables of buckets in rows first:last of `values`.
+def choose_states(buckets, state, begin, end, first, last, streams, values):
+    """Choose the states of the variables of buckets begin:end in rows first:last of `values`.
 
     A bucket of the mode MAX takes the best state, another one draws its state. Variables that are
-    kept or fixed have their states already.
+    kept, fixed, or of later buckets have their states already.
+    streams : uint64, of each row, changed; see `row_streams`.
     """
     score = np.empty(NO_STATE)
     for row in range(first, last):
-        stream = advance(seed + np.uint64(row) * np.uint64(0xD1342543DE82EF95))
-        for b in range(len(buckets.parent) - 2, -1, -1):
+        stream = streams[row]
+        for b in range(min(end, len(buckets.parent) - 1) - 1, begin - 1, -1):
             v = buckets.variable[b]
             if state.fixed[b] != FREE:
                 values[row, v] = state.fixed[b]
@@ -71,3 +72,13 @@ def choose_states(buckets, state, first, last, seed, values):
             stream = advance(stream)
             greatest, u = state.mode[b] == MAX, uniform(stream)
             values[row, v] = _choose(score, buckets.arity[b], state.log, greatest, u)
+        streams[row] = stream
+
+
+@kernel
+def row_streams(n_rows, seed):
+    """Return where the random numbers of each row begin."""
+    out = np.empty(n_rows, np.uint64)
+    for row in range(n_rows):
+        out[row] = advance(seed + np.uint64(row) * np.uint64(0xD1342543DE82EF95))
+    return out

@@ -36,7 +36,7 @@ class State(NamedTuple):
     value : float64: the factors, and the messages up. low : the logarithm of the least positive
         cell of each input in linear space.
     message_at : int64, (n_buckets,), where the message up begins in `value`; the message down
-        begins at message_at[b] - message_at[0] in `down`. low_down : as `low`, for each bucket.
+        begins at message_at[b] - origin in `down`. low_down : as `low`, for each bucket.
     is_unit : uint8, (n_buckets,): all cells of the message up are 1, so that it is not looked at.
     fixed : int64, (n_buckets,): the state of a variable that is known, or FREE.
     log_scale : float64, (n_buckets,): what the message up was divided by, in nats.
@@ -49,6 +49,7 @@ class State(NamedTuple):
     value: NDArray[np.float64]
     low: NDArray[np.float64]
     message_at: NDArray[np.int64]
+    origin: int
     down: NDArray[np.float64]
     low_down: NDArray[np.float64]
     is_unit: NDArray[np.uint8]
@@ -211,7 +212,7 @@ def _share(buckets, b, state, x, work, base, kind, offset, length):
     for i in range(last - 1, first - 1, -1):
         row, k = i - first, i - buckets.input_start[b]
         times(state.log, RUN, after, 0, offset[k], length, work[row])
-        at = base[k] + x * buckets.stride[buckets.stride_at[i]] - state.message_at[0]
+        at = base[k] + x * buckets.stride[buckets.stride_at[i]] - state.origin
         gather_into(mode, kind[k], work[row], length, state.down, at, offset[k])
         if i > first and not state.is_unit[buckets.source[i]]:
             _times_input(buckets, state, i, x, base[k], kind[k], offset[k], length, after)
@@ -252,7 +253,7 @@ def send_down(buckets, state, first, last, first_block, last_block):
         end = n_blocks if last_block < 0 else last_block
         for c in range(first_block, end):
             find_bases(buckets, b, axis, c, state.input_at, base)
-            at = state.message_at[b] - state.message_at[0] + c * length
+            at = state.message_at[b] - state.origin + c * length
             low, high = _range(state, buckets, b)
             for x in range(low, high):
                 copy_into(work[0], state.down[at : at + length])
@@ -269,6 +270,6 @@ def _scale_down(buckets, b, state):
     """Divide the messages that a bucket has sent down by their greatest cells."""
     for i in range(buckets.first_message[b], buckets.input_start[b + 1]):
         below = buckets.source[i]
-        at = state.message_at[below] - state.message_at[0]
+        at = state.message_at[below] - state.origin
         scale = _scale(state.down, at, at + buckets.size[below], state.log)
         state.low_down[below] = scale[1]

@@ -9,6 +9,8 @@ from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.tables.messages import FREE, find_units, send_down, send_up
 
 NO_STATE = 255
+# What a step does: it sends messages up or down, or sets a range of cells of `down` to nothing.
+UP, DOWN, CLEAR = 0, 1, 2
 
 
 class Entry(NamedTuple):
@@ -79,7 +81,7 @@ def log_sum(buckets, state, constant):
 def begin_down(buckets, state):
     """Set the messages down to nothing, but that of the last bucket to 1."""
     last = len(buckets.parent) - 1
-    at = state.message_at[last] - state.message_at[0]
+    at = state.message_at[last] - state.origin
     state.down[:] = -np.inf if state.log else 0.0
     state.down[at : at + buckets.size[last]] = 0.0 if state.log else 1.0
     state.marginal[:] = -np.inf if state.log else 0.0
@@ -87,10 +89,13 @@ def begin_down(buckets, state):
 
 
 @kernel
-def _take_step(buckets, state, entry, step, is_up):
+def take_step(buckets, state, entry, step):
     """Send the messages of a step; return False where linear space is too small for it."""
     first, last, first_block, last_block = step[0], step[1], step[2], step[3]
-    if is_up:
+    if step[4] == CLEAR:
+        state.down[first:last] = -np.inf if state.log else 0.0
+        return True
+    if step[4] == UP:
         return send_up(buckets, state, first, last, first_block, last_block, entry.of_bucket)
     return send_down(buckets, state, first, last, first_block, last_block)
 
@@ -115,8 +120,8 @@ def answer_rows(
     Return how many rows are answered, up to one that linear space is too small for. Steps one by
     one are for a single row.
 
-    steps : int64, (n_steps, 4), ranges of buckets and of blocks; see `send_up`. The first `n_up` go
-        up, the others, of later buckets first, go down.
+    steps : int64, (n_steps, 5), ranges of buckets and of blocks, see `send_up`, and UP, DOWN or
+        CLEAR. The first `n_up` go up. Of the others, those down are of later buckets first.
     log_value : float64, (n_rows,), written: the logarithm of the sum over the other variables.
     marginal : (n_rows, n_states), written in the last step down, not normalised.
     """  # fmt: skip
@@ -126,7 +131,7 @@ def answer_rows(
         for k in range(first_step, last_step):
             if k == n_up:
                 begin_down(buckets, state)
-            if not _take_step(buckets, state, entry, steps[k], k < n_up):
+            if not take_step(buckets, state, entry, steps[k]):
                 return row - first
             if k == n_up - 1:
                 log_value[row] = log_sum(buckets, state, log_value[row])
