@@ -13,6 +13,7 @@ from mnlearn.data.rows import (
     Rows,
     check_rows,
     check_states,
+    check_weights,
     list_ones,
     merge_equal,
     pack_columns,
@@ -20,7 +21,6 @@ from mnlearn.data.rows import (
     smaller,
     take_rows,
 )
-from mnlearn.data.weights import check_weights
 from mnlearn.runtime.arrays import read_arrays, read_only, write_arrays
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit
 from mnlearn.runtime.errors import DATA, InputError, name_data
@@ -260,13 +260,7 @@ class Dataset:
         )
 
     def take(self, examples: NDArray[np.intp]) -> "Dataset":
-        """Return the dataset of some examples, each with weight 1.
-
-        Parameters
-        ----------
-        examples : ndarray of int
-            Positions in `row_of`; one that occurs twice is taken twice.
-        """
+        """Return the dataset of some examples, by their positions in `row_of`, with weights 1."""
         return merge_rows(self.stored[self.row_of[examples]], schema=self.schema)
 
     def rename(self, names: Sequence[str] | None) -> "Dataset":
@@ -317,21 +311,7 @@ def merge_rows(
 
 
 def load_npz(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> Dataset:
-    """Read the native form, or any `.npz` with a 0/1 matrix named `data` or alone in the file.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    limit : ExpansionLimit
-        How far the file may expand.
-
-    Raises
-    ------
-    InputError
-        The file is missing, damaged or too large, or holds something else. Pickled objects are
-        never loaded.
-    """
+    """Read the native form, or any `.npz` with a 0/1 matrix named `data` or alone in the file."""
     arrays = read_arrays(path, limit)
     if str(arrays.get("kind")) == "dataset":
         return _load_native(path, arrays)

@@ -8,7 +8,7 @@ import numpy as np
 from mnlearn.data.columns import Column
 from mnlearn.data.rows import ones_of
 from mnlearn.data.rules import Rules
-from mnlearn.data.tables import Table, match_columns, read_columns
+from mnlearn.data.tables import Table, read_columns
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.frames import as_frame, check_twice, column_names, dtype_of, is_frame
 from mnlearn.variables.schema import BINARY, Schema, Variable, binary_schema
@@ -27,7 +27,7 @@ def read_table(
 ) -> Table:
     """Return the variables and cells of a table or matrix in Python, by a schema if it is given.
 
-    keeps_lists : whether the cells of a large sparse matrix of 0 and 1 may be lists of ones.
+    With `keeps_lists`, the cells of a large sparse matrix of 0 and 1 may be lists of ones.
     """
     X = as_frame(X)
     if is_frame(X):
@@ -42,10 +42,7 @@ def read_table(
     if schema is not None and _takes(schema, matrix) and _is_plain(matrix):
         return Table(schema, matrix.astype(np.uint8))
     columns = [_column(str(v), matrix[:, v], None) for v in range(matrix.shape[1])]
-    place = partial(_place, where, None)
-    if schema is None:
-        return read_columns(columns, rules, where, place, is_named=False)
-    return match_columns(columns, schema, rules, where, place, is_named=False)
+    return read_columns(columns, rules, where, partial(_place, where, None), False, schema)
 
 
 def _read_frame(X: Any, rules: Rules, where: str, schema: Schema | None) -> Table:
@@ -57,9 +54,7 @@ def _read_frame(X: Any, rules: Rules, where: str, schema: Schema | None) -> Tabl
             return _plain(matrix, names, [str(dtype) for dtype in X.dtypes])
     columns = columns_of_frame(X, where)
     place = partial(_place, where, names)
-    if schema is None:
-        return read_columns(columns, rules, where, place, names is not None)
-    return match_columns(columns, schema, rules, where, place, names is not None)
+    return read_columns(columns, rules, where, place, names is not None, schema)
 
 
 def columns_of_frame(X: Any, where: str) -> list[Column]:

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mnlearn.data.dataset import Dataset, merge_rows
-from mnlearn.data.rows import Ones, Rows
-from mnlearn.data.weights import check_weights
+from mnlearn.data.rows import Ones, Rows, check_weights
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import DATA, InputError
 from mnlearn.variables.schema import MISSING, Schema, binary_schema

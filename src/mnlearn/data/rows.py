@@ -162,11 +162,6 @@ def pack_columns(rows: NDArray[np.uint8]) -> NDArray[np.uint64]:
     return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
 
-def _take(rows: NDArray[np.uint8] | Ones, kept: NDArray[np.integer]) -> NDArray[np.uint8] | Ones:
-    """Return some rows."""
-    return rows[kept] if isinstance(rows, Ones) else read_only(rows[kept])
-
-
 def check_states(rows: Rows, schema: Schema, row_of: NDArray | None = None) -> None:
     """Refuse rows that give a variable of more than two states none of them, or several."""
     several = np.flatnonzero(schema.arity > 2).tolist()
@@ -183,3 +178,19 @@ def check_states(rows: Rows, schema: Schema, row_of: NDArray | None = None) -> N
                 where=DATA,
                 row=example + 1,
             )
+
+
+def check_weights(weight: NDArray, where: str = DATA) -> NDArray[np.float64]:
+    """Return weights as float64; refuse any that are not positive or have no finite sum."""
+    if weight.dtype.kind not in "buif":
+        raise InputError(f"expected numbers as weights, got {weight.dtype}.", where=where)
+    given = np.atleast_1d(weight).astype(np.float64)
+    wrong = np.flatnonzero(~(np.isfinite(given) & (given > 0)))
+    if len(wrong):
+        raise InputError(
+            f"expected a positive weight, got {given[wrong[0]]}.", where=where, row=wrong[0] + 1
+        )
+    with np.errstate(over="ignore"):
+        if not np.isfinite(given.sum()):
+            raise InputError("expected weights with a finite sum.", where=where)
+    return given

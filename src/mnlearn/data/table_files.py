@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mnlearn.data.columns import Column
 from mnlearn.data.frames import columns_of_frame
 from mnlearn.data.rules import Rules
-from mnlearn.data.tables import Table, match_columns, read_columns
+from mnlearn.data.tables import Table, read_columns
 from mnlearn.data.text_lines import SPACE, separator_of, tidy_lines
 from mnlearn.data.text_tables import TextTable, parse_table
 from mnlearn.runtime.decompression import ExpansionLimit, read_limited
@@ -52,13 +52,14 @@ class TableFile(NamedTuple):
 
     def read(self, rules: Rules, schema: Schema | None = None) -> Table:
         """Return the variables and cells; by a schema if it is given."""
+        file = self
         if schema is not None and self.has_baskets:
-            columns = _add_absent(self.columns, schema.names)
-            return self._replace(columns=columns, has_baskets=False).read(rules, schema)
-        how = (rules, str(self.path), self._place, self.is_named)
-        if schema is None:
-            return read_columns(self.columns, *how)
-        return match_columns(self.columns, schema, *how)
+            # Items that no row has.
+            given = {column.name for column in self.columns}
+            none = np.zeros(len(self.columns[0].codes), np.int32)
+            absent = [Column(name, ["0"], none) for name in schema.names if name not in given]
+            file = self._replace(columns=[*self.columns, *absent])
+        return read_columns(file.columns, rules, str(self.path), file._place, self.is_named, schema)
 
     def _place(self, row: int, column: int) -> str:
         # The first column may number the rows, without a name of its own.
@@ -148,13 +149,6 @@ def _parse_baskets(texts: Sequence[str], where: str) -> TextTable:
     return TextTable(
         columns, True, range(lines.first, lines.first + len(rows)), notes=tuple(lines.notes)
     )
-
-
-def _add_absent(columns: Sequence[Column], names: Sequence[str]) -> list[Column]:
-    """Return columns with those of items that no row has."""
-    given = {column.name for column in columns}
-    none = np.zeros(len(columns[0].codes), np.int32)
-    return [*columns, *(Column(name, ["0"], none) for name in names if name not in given)]
 
 
 def _items(text: str, separator: str) -> list[str]:

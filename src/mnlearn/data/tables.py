@@ -62,9 +62,16 @@ class Table(NamedTuple):
 
 
 def read_columns(
-    columns: Sequence[Column], rules: Rules, where: str, place: Place, is_named: bool
+    columns: Sequence[Column],
+    rules: Rules,
+    where: str,
+    place: Place,
+    is_named: bool,
+    schema: Schema | None = None,
 ) -> Table:
-    """Return the variables of all columns of a table; `place` names a cell for messages."""
+    """Return the variables of all columns of a table and its cells, by a schema if it is given."""
+    if schema is not None:
+        return _match_columns(columns, schema, rules, where, place, is_named)
     _check_names(columns, rules, where)
     columns, weight = _filled(columns, rules), _weights_of(columns, rules, place)
     left_out: list[int] = []
@@ -149,7 +156,7 @@ def _read_all(
     return read
 
 
-def match_columns(
+def _match_columns(
     columns: Sequence[Column],
     schema: Schema,
     rules: Rules,

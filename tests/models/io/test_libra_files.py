@@ -134,44 +134,6 @@ tree {
     assert network.target.tolist() == [1, 1]
 
 
-def test_tables_and_negated_features_example(tmp_path):
-    network = read_dn(written(tmp_path, "c.dn", """2,2,2
-DN {
-v0 {
-table {
--1.203973e+00 +v0_1
--3.566749e-01 +v0_0
-}
-
-}
-v1 {
-table {
--1.053605e-01 +v0_1 +v1_1
--2.302585e+00 +v0_1 +v1_0
--inf +v0_0 +v1_1
-0.000000e+00 +v0_0 +v1_0
-}
-
-}
-v2 {
-features {
-1.500000e+00 +v0_1 -v2_0
-7.500000e-01 -v1_0 +v2_1
--inf +v0_0 +v2_1
-}
-
-}
-}
-"""))  # fmt: skip
-    log_odds = oracles.log_odds_matrix(network, oracles.all_states(3)).reshape(2, 2, 2, 3)
-    np.testing.assert_allclose(log_odds[..., 0], np.log(0.3 / 0.7), atol=1e-6)
-    np.testing.assert_allclose(log_odds[1, ..., 1], np.log(0.9 / 0.1), atol=1e-6)
-    assert np.all(log_odds[0, ..., 1] == -np.inf)
-    np.testing.assert_array_equal(log_odds[:, :, 0, 2], [[-np.inf, -np.inf], [1.5, 2.25]])
-    assert network.trees.split_var.tolist() == [-1, 0, -1, -1, -1]
-    np.testing.assert_array_equal(network.trees.log_prob[2], [0.0, -np.inf])
-
-
 def test_loose_layout_example(tmp_path):
     network = read_dn(written(tmp_path, "d.dn", """2 , 2
 dn

@@ -185,24 +185,6 @@ def test_the_text_of_a_markov_network(tmp_path):
     )
 
 
-def test_variables_of_several_values_keep_their_numbers_of_values(tmp_path):
-    rng = np.random.default_rng(2)
-    values = " ".join(map(str, rng.random(12).round(3)))
-    text = f"MARKOV 3 2 3 2 2 3 0 2 1 1 0 12 {values} 2 0.25 3"
-    (tmp_path / "a.uai").write_text(text)
-    network = load_model(tmp_path / "a.uai")
-    table = np.array(values.split(), float).reshape(2, 2, 3) * np.array([0.25, 3])[:, None, None]
-    save_model(network, tmp_path / "a.npz")
-    for source in ("a.uai", "a.npz"):
-        save_model(load_model(tmp_path / source), tmp_path / "b.uai")
-        words = (tmp_path / "b.uai").read_text().split()
-        assert words[:5] == ["MARKOV", "3", "2", "3", "2"]
-        again = load_model(tmp_path / "b.uai")
-        cells = np.stack(np.indices((2, 2, 3)), -1).reshape(-1, 3)[:, [0, 2, 1]]
-        rows = again.schema.rows(cells)
-        np.testing.assert_allclose(again.potential_of(rows), np.log(table.ravel()), atol=1e-12)
-
-
 def test_the_text_of_a_bayesian_network(tmp_path):
     table = np.array([[0.25, 0.75], [0.5, 0.5], [1.0, 0.0]])
     tables = {0: CpdTable((1,), table), 1: CpdTable((), np.array([0.5, 0.25, 0.25]))}
@@ -268,14 +250,6 @@ def test_variables_of_one_state_and_constants(tmp_path):
     np.testing.assert_allclose(found, [2.5, 5, 0])
     path.write_text("MARKOV 1 1 1 1 0 1 7")
     assert load_model(path).n_columns == 0
-
-
-def test_the_cells_of_all_factors_are_added_up(tmp_path):
-    scope = " ".join(map(str, range(21)))
-    text = f"MARKOV\n21\n{'2 ' * 21}\n3\n" + f"21 {scope}\n" * 3
-    (tmp_path / "a.uai").write_text(text)
-    with pytest.raises(InputError, match="the factors have more than 4,194,304 cells"):
-        load_model(tmp_path / "a.uai")
 
 
 def test_a_weight_that_a_uai_file_cannot_hold(tmp_path):
