@@ -13,17 +13,6 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream
 
 
-def test_local_single_file_is_split(tmp_path):
-    matrix = np.random.default_rng(1).integers(0, 2, (50, 6))
-    save_text(merge_rows(matrix), path := tmp_path / "all.data")
-    parts = load_local(path, fractions=(0.6, 0.2, 0.2), seed=3)
-    assert [part.n_examples for part in parts] == [30, 10, 10]
-    again = load_local(path, fractions=(0.6, 0.2, 0.2), seed=3)
-    other = load_local(path, fractions=(0.6, 0.2, 0.2), seed=4)
-    np.testing.assert_array_equal(examples(parts[0]), examples(again[0]))
-    assert not np.array_equal(examples(parts[0]), examples(other[0]))
-
-
 def test_local_files_that_do_not_fit_are_refused(tmp_path):
     ab = write(tmp_path / "ab.csv", "a,b\n0,1\n")
     ba = write(tmp_path / "ba.csv", "b,a\n0,1\n")

@@ -76,27 +76,6 @@ def test_what_read_data_refuses(tmp_path):
         mn.read_data(path, as_frame=True)
 
 
-def test_messages_say_what_to_write():
-    table = pd.DataFrame({"age": [20.5, 30.5, 41.0], "sex": ["f", "m", "f"]})
-    for use in (mn.ChowLiu().fit, mn.impute):
-        with pytest.raises(InputError) as caught:
-            use(table)
-        assert str(caught.value) == (
-            "X, row 0, column 'age': '20.5' is a fraction; cut it with "
-            'mn.read_data(X, cut={"age": [27, 34]}) or mn.read_data(X, cut={"age": "median"}), or '
-            'leave it out with mn.read_data(X, leave_out="age").'
-        )
-    with pytest.raises(
-        InputError, match=r'cut it with cut={"age": \[27, 34\]} or cut={"age": "med'
-    ):
-        mn.read_data(table)
-    assert mn.read_data(table, cut={"age": [27, 34]}).schema["age"].states == (
-        "<27",
-        "27-<34",
-        ">=34",
-    )
-
-
 def test_data_of_a_model_get_its_states(tmp_path):
     table = pd.DataFrame({"sex": ["f", "m", "x"] * 9, "a": [0, 1, 1] * 9})
     model = mn.ChowLiu().fit(table).model_

@@ -8,7 +8,7 @@ from scipy import sparse
 from made_data import write
 from mnlearn.data.examples import load_examples
 from mnlearn.data.frames import read_table
-from mnlearn.data.rules import ARGUMENT, KEY, OPTION, Rules
+from mnlearn.data.rules import ARGUMENT, KEY, OPTION, READ_DATA, Rules
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import NO_STATE
 
@@ -116,6 +116,8 @@ def test_refusals(column, said, sentence):
     [
         (OPTION, '--cut "my v=2,3" or --cut "my v=median"', '--leave-out "my v"'),
         (ARGUMENT, 'cut={"my v": [2, 3]} or cut={"my v": "median"}', 'leave_out="my v"'),
+        (READ_DATA, 'mn.read_data(X, cut={"my v": [2, 3]}) or mn.read_data(X, cut={"my v": '
+         '"median"})', 'mn.read_data(X, leave_out="my v")'),
         (KEY, 'cut: {"my v": [2, 3]} of the dataset in config.yaml or cut: {"my v": "median"} of '
          "the dataset in config.yaml", 'leave_out: "my v" of the dataset in config.yaml'),
     ],

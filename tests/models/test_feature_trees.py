@@ -5,16 +5,13 @@ import itertools
 import numpy as np
 import pytest
 
-from command import mean, refuse, succeed
 from lem_oracle import log_probability
 from made_feature_trees import learned_twice
-from made_random import random_data
 from made_states import every_row
 from mnlearn.inference.circuits.exact import log_partition, log_value
-from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
 from mnlearn.models import feature_tree as feature_trees
 from mnlearn.models.feature_tree import FeatureTree, _expand, leaf_features, merge_equal
-from mnlearn.models.io.formats import describe, load_model, save_model
+from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import binary_schema
@@ -189,19 +186,3 @@ def test_a_file_whose_tree_shares_variables_between_children(tmp_path, trees):
     write_arrays(tmp_path / "a.npz", {**arrays, "child_start": start, "child": child})
     with pytest.raises(InputError, match="a product whose factors share one"):
         load_model(tmp_path / "a.npz")
-
-
-def test_from_the_command(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    tree = learn_feature_tree(random_data(1), LemSettings(delta=0.01))
-    save_model(tree, "t.npz")
-    succeed("convert t.npz t.ac")
-    succeed("convert t.npz t.mn")
-    succeed("sample t.npz --rows 200 --seed 2 --out d.data")
-    for other in ("t.ac", "t.mn"):
-        assert mean("t.npz d.data --metric ll") == pytest.approx(
-            mean(f"{other} d.data --metric ll")
-        )
-    assert "feature tree" in succeed("info t.npz").stdout
-    assert describe(tree)["n_a_nodes"] == tree.n_a_nodes
-    refuse("convert t.npz t.bn", "holds a Bayesian network, not a feature tree")

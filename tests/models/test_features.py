@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
 import oracles
 from made_models import log_prob_of, trees_of
-from made_random import random_data, random_dependency_network, random_features, random_network
-from mnlearn.learning.trees import learn_tree_path
+from made_random import random_features, random_network
 from mnlearn.models.features import atomic_features, canonicalise, concatenate, features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.models.tree_features import FEATURE_MODES, tree_features
@@ -34,17 +33,6 @@ def test_canonical_features_are_the_distinct_satisfiable_ones(given_conjunctions
     order = [(len(c), sorted(c)) for c in found]
     assert order == sorted(order)
     assert all(list(c) == sorted(c) for c in (features.literals(f) for f in range(len(features))))
-
-
-@given(conjunctions, st.randoms())
-@settings(deadline=None, max_examples=50)
-def test_canonical_form_does_not_depend_on_order(given_conjunctions, random):
-    shuffled = [random.sample(c, len(c)) for c in given_conjunctions]
-    random.shuffle(shuffled)
-    a, _ = canonicalise(features_of(given_conjunctions))
-    b, _ = canonicalise(features_of(shuffled))
-    for name in ("start", "var", "value"):
-        assert_array_equal(getattr(a, name), getattr(b, name))
 
 
 def test_select_and_concatenate():
@@ -75,46 +63,6 @@ def test_log_potential_matches_the_definition(seed):
     assert_allclose(
         network.potential_of(states), [oracles.log_potential(network, x) for x in states]
     )
-
-
-def test_edges_of_a_pairwise_network_are_log_odds_ratios():
-    features = features_of([[(0, 1), (1, 1)], [(0, 0), (1, 0)], [(1, 1), (2, 0)], [(0, 1)]])
-    network = markov_network(3, features, [0.5, 0.25, -1.0, 2.0])
-    assert network.edges() == {(0, 1): 0.75, (1, 2): 1.0}
-
-
-def test_constant_columns_are_kept_and_never_split_on():
-    rows = random_data(0).rows.copy()
-    rows[:, 2], rows[:, 4] = 0, 1
-    from mnlearn.data.dataset import merge_rows
-
-    trees = learn_tree_path(merge_rows(rows), 1.0).trees
-    assert trees.n_vars == rows.shape[1]
-    assert not set(trees.split_var[trees.split_var >= 0]) & {2, 4}
-
-
-def test_threads_grow_equal_trees():
-    data = random_data(0, n_vars=9)
-    one = learn_tree_path(data, 1.0)
-    for threads in (2, 4):
-        more = learn_tree_path(data, 1.0, threads=threads)
-        assert_array_equal(one.trees.split_var, more.trees.split_var)
-        assert_array_equal(one.trees.log_prob, more.trees.log_prob)
-
-
-def test_leaf_features_can_represent_the_distribution_of_a_tree():
-    """With leaf log-probabilities as weights the conditional of the target is the tree's own."""
-    model = random_dependency_network(2)
-    trees = model.trees
-    v = 3
-    leaves = [n for n in range(trees.start[v], trees.start[v + 1]) if trees.split_var[n] < 0]
-    paths = trees.paths()
-    features = features_of([[*paths.literals(n), (v, value)] for n in leaves for value in (0, 1)])
-    weights = [trees.log_prob[n, value] for n in leaves for value in (0, 1)]
-    network = markov_network(trees.n_vars, features, weights)
-    for x in oracles.all_states(trees.n_vars):
-        log_prob = oracles.tree_log_prob(trees, v, x)
-        assert_allclose(oracles.log_odds(network, x, v), log_prob[1] - log_prob[0], atol=1e-12)
 
 
 def test_atomic_features():

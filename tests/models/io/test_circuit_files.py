@@ -7,12 +7,10 @@ import pytest
 
 from command import mean, refuse, succeed
 from made_circuits import N, grown
-from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.exact import log_value
 from mnlearn.models.circuit_building import NO_PARENT, tree_circuit
 from mnlearn.models.io.formats import describe, load_model, save_model
 from mnlearn.runtime.errors import InputError
-from mnlearn.scoring.any_model import cll, ll, pll
 from mnlearn.variables.schema import Schema, Variable, binary_schema, numbered_schema
 from oracles import all_states
 
@@ -28,24 +26,6 @@ def hidden():
     parent = np.array([2, 2, NO_PARENT])
     p = np.array([[0.2, 0.7], [0.6, 0.1], [0.3, 0.3]])
     return tree_circuit(parent, np.log(np.stack([1 - p, p], axis=2)), 2)
-
-
-@pytest.mark.parametrize("suffix", [".npz", ".ac", ".mn"])
-def test_scores_are_the_same_after_a_file(tmp_path, suffix):
-    circuit = learned()
-    save_model(circuit, tmp_path / f"c{suffix}")
-    again = load_model(tmp_path / f"c{suffix}")
-    data = merge_rows(all_states(N))
-    assert ll(again, data).mean == pytest.approx(ll(circuit, data).mean, abs=1e-9)
-    assert pll(again, data).mean == pytest.approx(pll(circuit, data).mean, abs=1e-9)
-    assert cll(again, data, [[0, 3]]).mean == pytest.approx(
-        cll(circuit, data, [[0, 3]]).mean, abs=1e-9
-    )
-    if suffix == ".npz":
-        assert again.schema == circuit.schema
-        assert again.weight.tobytes() == circuit.weight.tobytes()
-    save_model(circuit, tmp_path / f"d{suffix}")
-    assert (tmp_path / f"c{suffix}").read_bytes() == (tmp_path / f"d{suffix}").read_bytes()
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".ac"])

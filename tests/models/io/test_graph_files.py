@@ -2,12 +2,10 @@
 
 import csv
 
-import networkx as nx
 import numpy as np
 
 from made_models import (
     ISING,
-    TREES,
     log_prob_of,
     trees_of,
 )
@@ -16,7 +14,7 @@ from mnlearn.models.dependency_network import (
     tree_network,
 )
 from mnlearn.models.features import features_of
-from mnlearn.models.io.formats import save_model, write_edges, write_graphml
+from mnlearn.models.io.formats import save_model, write_edges
 from mnlearn.models.markov_network import markov_network
 
 
@@ -44,18 +42,3 @@ def test_edges_of_a_dependency_network(tmp_path):
     ]  # fmt: skip
     save_model(tree_network(trees_of([leaf])), tmp_path / "b.csv")
     assert (tmp_path / "b.csv").read_text() == "source,target,weight\n"
-
-
-def test_graphml(tmp_path):
-    write_graphml(ISING, tmp_path / "a.graphml")
-    graph = nx.read_graphml(tmp_path / "a.graphml")
-    assert not graph.is_directed()
-    assert dict(graph.nodes(data="name")) == {"V0": "a", "V1": "b", "V2": "c,d"}
-    assert {frozenset(e[:2]): e[2] for e in graph.edges(data="weight")} == {
-        frozenset(("V0", "V1")): 2.0,
-        frozenset(("V1", "V2")): -3.0,
-    }
-    save_model(TREES, tmp_path / "b.graphml")
-    graph = nx.read_graphml(tmp_path / "b.graphml")
-    assert graph.is_directed()
-    assert set(graph.edges(data="weight")) == {("V1", "V0", -1.0), ("V2", "V0", 0.0)}

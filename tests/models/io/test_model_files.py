@@ -22,14 +22,13 @@ from made_models import (
 from made_random import random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.compilation import compile_network
-from mnlearn.models.circuit_building import NO_PARENT, tree_circuit
 from mnlearn.models.dependency_network import (
     DependencyNetwork,
     Trees,
     tree_network,
 )
 from mnlearn.models.features import features_of
-from mnlearn.models.io.formats import describe, load_model, load_network, save_model
+from mnlearn.models.io.formats import load_model, load_network, save_model
 from mnlearn.models.io.libra.write import write_dn, write_mn
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError
@@ -189,15 +188,3 @@ def test_a_dependency_network_or_none(tmp_path):
         load_network(tmp_path / "a.npz")
     sentence = "expected a dependency network, the file holds a Markov network."
     assert str(caught.value) == f"{tmp_path / 'a.npz'}: {sentence}"
-
-
-def test_what_a_circuit_answers_exactly():
-    """A deterministic circuit answers everything."""
-    assert not {"exact", "not_exact"} & set(describe(COMPILED))
-    one, other = (
-        tree_circuit(np.array([2, 2, NO_PARENT]), np.log(np.full((3, 2, 2), 0.5)), 2),
-        ISING,
-    )
-    assert describe(one)["exact"] == "log-likelihood, marginals given evidence, samples"
-    assert describe(one)["not_exact"].startswith("most probable state")
-    assert "exact" not in describe(other)
