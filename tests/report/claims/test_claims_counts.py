@@ -8,12 +8,10 @@ from mnlearn_studies.report.claims.evidence import collect_rows
 from mnlearn_studies.report.claims.verdicts import (
     CONTRADICTED,
     FASTER,
-    LEGEND,
     MORE,
     REPRODUCED,
     SMALLER,
     UNKNOWN,
-    WORDS,
     count_verdict,
 )
 from mnlearn_studies.study.published import Number
@@ -207,28 +205,6 @@ def test_a_dataset_without_known_variables_is_not_near(published):
     entry = {"kind": "count", "rule": "near", "published": 2, "bound": 1, "a": A, "b": B}
     found = outcome(published, scores_on(["x"], a=[1.0], b=[1.0]), datasets=["x"], **entry)
     assert (found.verdict, found.reason) == (UNKNOWN, "none of 1 datasets is scored")
-
-
-def test_the_words_of_verdicts_and_counts():
-    assert list(LEGEND) == [
-        "reproduced",
-        "holds more strongly",
-        "holds here, smaller effect",
-        "contradicted",
-        "faster here",
-        "within the noise",
-        "the paper contradicts itself",
-        "beyond the paper",
-        "set-up",
-        "cannot be checked",
-    ]
-    assert WORDS == {
-        "some": "at least one",
-        "often": "at least a third",
-        "most": "more than half",
-        "all": "every one",
-        "not all": "not every one",
-    }
 
 
 def test_values_are_rounded_to_the_fewest_decimals_that_are_printed():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from claim_cases import THREE, claim, outcome, scores_of, scores_on, source
+from claim_cases import THREE, outcome, scores_of, scores_on, source
 from mnlearn_studies.datasets.registry import load_registry
 from mnlearn_studies.report.claims import values
 from mnlearn_studies.report.claims.verdicts import (
@@ -242,29 +242,6 @@ def test_why_a_claim_is_not_judged(published, entry, reason):
 
 
 @pytest.mark.parametrize(
-    ("entry", "n"),
-    [
-        ({**VALUE, "dataset": "plants"}, 1),
-        ({**ABOVE, "dataset": "plants"}, 1),
-        ({**VALUE, "dataset": "plants", "rule": "time"}, 1),
-        ({**RATIO, "published": 2}, 2),
-        ({**RANGE, "published": "1 to 2"}, 2),
-        ({**RANGE, "published": "1 to 2", "rule": "ends"}, 2),
-        (SHARE, 2),
-        (POWER, 2),
-        (CORRELATED, 2),
-        ({**COUNTED, "published": "2; 1; 0"}, 2),
-        ({"kind": "test", "a": A, "b": B, "published": 0.01}, 2),
-    ],
-)
-def test_nothing_is_judged_without_scores(published, entry, n):
-    scores = scores_on(a=[1.0] * 3, b=[1.0] * 3)
-    found = outcome(published, scores, datasets=["x", "y"], **entry)
-    assert (found.verdict, found.ours, found.n_datasets) == (UNKNOWN, "", 0)
-    assert found.reason == f"none of {n} datasets is scored"
-
-
-@pytest.mark.parametrize(
     ("means", "expected"),
     [
         ([1, 2, 4], REPRODUCED),
@@ -286,12 +263,6 @@ def test_trends(published, means, expected):
     assert [float(x) for x in found.ours.split(";")] == means
     none = outcome(published, scores_of(values), a=[{**spec, "variants": ["v0"]}, *groups], **entry)
     assert none.verdict == UNKNOWN
-
-
-def test_a_trend_that_waits_shows_what_there_is(published):
-    scores = scores_on(a=[4.0] * 3, c=[1.0] * 3)
-    found = outcome(published, scores, a=[A], b=[C], datasets=[*THREE, "plants"], **ORDER)
-    assert (found.verdict, found.ours) == (UNKNOWN, "4.00 above 1.00")
 
 
 def test_a_rank_correlation_at_the_threshold(published, monkeypatch):
@@ -356,19 +327,6 @@ def test_the_limits_of_p_values(p, favours, theirs, is_bound, expected):
 
 def test_differences_below_the_ninth_decimal_have_no_rank():
     assert rank_sums(np.array([4e-10, 1.0, -2.0])) == (1.0, 2.0)
-
-
-@pytest.mark.parametrize(
-    ("printed", "expected"),
-    [
-        (0.01, "p up to 0.05, within a factor of 10"),
-        ("p < 0.05", "p up to 0.05"),
-        ("not significant", "p above 0.05"),
-    ],
-)
-def test_the_rule_for_a_p_value_in_brief(published, printed, expected):
-    found = claim(published, scores_on(), kind="test", published=printed, a=A, b=B)
-    assert found.brief == f"Wilcoxon test, {expected}"
 
 
 def test_rank_sums_decide_the_direction_and_not_counts(published):

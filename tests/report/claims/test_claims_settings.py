@@ -3,8 +3,7 @@
 import pytest
 
 from claim_cases import COLUMNS, THREE, outcome, scores_of, scores_on, source
-from mnlearn_studies.report.claims import examples
-from mnlearn_studies.report.claims.verdicts import CONTRADICTED, REPRODUCED, SETUP, UNKNOWN
+from mnlearn_studies.report.claims.verdicts import SETUP, UNKNOWN
 
 A = source("a")
 
@@ -106,13 +105,6 @@ def test_words_instead_of_numbers(published):
     assert found.reason == "deviates: two"
     found = outcome(published, kind="unavailable", published=1, needs="L1")
     assert (found.verdict, found.reason) == (UNKNOWN, "needs L1")
-
-
-def test_examples_are_compared_with_every_number(published, monkeypatch):
-    monkeypatch.setitem(examples.EXAMPLES, "uniform", lambda: [0.5, 1 / 3])
-    entry = {"kind": "example", "example": "uniform"}
-    assert verdict(published, None, published="1/2; 1/3", **entry) == REPRODUCED
-    assert verdict(published, None, published="1/2; 0.333", **entry) == CONTRADICTED
 
 
 def test_sources_of_several_variants(published):
