@@ -49,7 +49,6 @@ STUDY = {
     },
     "paired": [["dtsl", "gssl"]],
     "divergences": [["chow_liu", "acmn"]],
-    "exports": {"dtsl": ["mn"]},
     "likelihoods": {
         "methods": ["dtsl"],
         "beliefs": {"iterations": 20, "tolerance": 1e-3},

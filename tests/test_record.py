@@ -120,7 +120,7 @@ def test_the_record_is_made_without_arguments_only(monkeypatch, capsys):
 def test_what_a_plan_lacks_or_does_not_have_is_found(monkeypatch, tmp_path):
     """Records by another recipe are stale; of a method that the study has no more, unplanned."""
     check = runpy.run_path(str(ROOT / "workflow/record.py"))
-    content = {**TINY, "methods": {"atomic": {}, "dtsl": {}, "chow_liu": {}}, "exports": {}}
+    content = {**TINY, "methods": {"atomic": {}, "dtsl": {}, "chow_liu": {}}}
     known = check["lacking"].__globals__
     monkeypatch.setitem(known, "plan_of", lambda *_, **__: make_plan(tmp_path, content))
     monkeypatch.setitem(known, "RESULTS", tmp_path)

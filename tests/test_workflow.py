@@ -22,7 +22,6 @@ WHOLE = {
     "partitions": 1,
     "models": 2,
     "cells": 2,
-    "exports": 1,
     "paired": 1,
     "products_tiny": 1,
 }
@@ -96,8 +95,6 @@ def test_a_run_leaves_records_tables_and_claims(finished):
     header, row = (results / "tables/scores.csv").read_text().splitlines()
     shown = dict(zip(header.split(","), row.split(","), strict=True))
     assert shown["stale"] == ""
-    exported = finished.record("exports", "dtsl")["forms"]["mn"]["largest_difference"]
-    assert float(shown["mn"]) == exported < 1e-12
     assert float(shown["DTSL"]) == variants[""]["scores"]["pll"]["mean"] > -12
 
 
@@ -111,7 +108,7 @@ def test_a_clone_with_an_older_record_makes_exactly_what_is_missing(finished, tm
     tree = clone(finished, tmp_path / "clone")
     before = contents(tree)
     current, older = make_older(tree, "cells", "atomic")
-    _, superseded = make_older(tree, "exports", "dtsl", keep_current=True)
+    _, superseded = make_older(tree, "cells", "dtsl", keep_current=True)
     listed = tree.mnlearn("study", "tiny", "--stale").stdout
     assert listed == "triples atomic cells: code\n"
     # The partitions are kept, and the pair is current.
@@ -241,7 +238,7 @@ def test_a_killed_run_resumes_where_it_stopped(finished, tmp_path):
     records = {path: path.stat().st_mtime_ns for path in tree.files("cells")}
     assert records
     expected = left_to_do(tree)
-    assert {"exports", "paired", "products_tiny"} <= set(expected)
+    assert {"paired", "products_tiny"} <= set(expected)
     assert tree.study() == expected
     assert {path: path.stat().st_mtime_ns for path in records} == records
     after = kept()
@@ -318,7 +315,7 @@ def test_a_run_that_is_ended_leaves_nothing_in_the_way(tmp_path):
 @pytest.mark.nightly
 def test_parts_of_a_study_are_run_and_shown_with_the_rest(tmp_path):
     """Two datasets, one after the other; stale records are made again where they are asked for."""
-    study = {**STUDY, "datasets": ["triples", "grid"], "timed": ["dtsl"], "exports": {}}
+    study = {**STUDY, "datasets": ["triples", "grid"], "timed": ["dtsl"]}
     tree = Tree(tmp_path, study)
 
     def rows():

@@ -142,7 +142,7 @@ def fresh(tmp_path_factory):
     ]}  # fmt: skip
     tree.write_study({
         **TINY, **captions, "datasets": ["mine", "mine-n5-f0"], "methods": {"atomic": {}},
-        "exports": {}, "tables": [table], "figures": [],
+        "tables": [table], "figures": [],
     })  # fmt: skip
     local = {"mine": {"train": str(path.relative_to(tree.folder))}}
     tree.edit("config.yaml", "local: {}", f"local: {json.dumps(local)}")

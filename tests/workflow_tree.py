@@ -24,7 +24,6 @@ TINY = {
             "grid": {"kappa": [0.01, 1.0], "feature_mode": ["prune-5", "nonzero"], "sd": [1]},
         },
     },
-    "exports": {"dtsl": ["mn"]},
     "cmll": {
         "groups": 4,
         "partitions": {"default": 2, "exceptions": {}},
@@ -38,7 +37,6 @@ TINY = {
             "columns": [
                 {"name": "atomic", "method": "atomic", "quantity": "pll"},
                 {"name": "DTSL", "method": "dtsl", "quantity": "pll"},
-                {"name": "mn", "method": "dtsl", "quantity": "export_mn", "scientific": True},
             ],
         }
     ],

@@ -35,7 +35,7 @@ STUDY = {
     },
     "queries": {"examples": 1, "percentages": [50], "methods": []},
     "divergences": PAIRS,
-    "exports": {}, "timed": [], "paired": [],
+    "timed": [], "paired": [],
 }  # fmt: skip
 # Test LL of the best circuit within each limit, as the program gave it when this was written.
 GOLDEN = {

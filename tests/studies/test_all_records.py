@@ -49,7 +49,6 @@ WHOLE = {
     "timed_search": ["dtsl"],
     "paired": [["dtsl", "chow_liu"]],
     "divergences": [["chow_liu", "smooth"]],
-    "exports": {"dtsl": ["mn"]},
     "likelihoods": {
         "methods": ["dtsl"],
         "beliefs": {"iterations": 20, "tolerance": 1e-3},
@@ -126,7 +125,7 @@ def test_jobs_read_what_they_are_made_from(made):
     """Only what scores models reads test data."""
     plan, jobs = made
     readers = {job.record.kind for job in jobs if reads_test_data(job)}
-    assert readers == {"cells", "queries", "curves", "exports", "likelihoods"}
+    assert readers == {"cells", "queries", "curves", "likelihoods"}
     curves = {job.record.names[0]: job for job in jobs if job.record.kind == "curves"}
     of = {name: job.path("models").relative_to(plan.results).parts[:4:3] for name, job in
           curves.items()}  # fmt: skip
@@ -175,7 +174,7 @@ def test_scores_of_all_kinds_are_gathered(made, scores):
     shown = set(scores[["method", "quantity"]].itertuples(index=False, name=None))
     assert shown >= {
         *(("smooth", "cll_q90"), ("atomic", "cmll_beliefs_q50"), ("chow_liu", "kl_to_smooth")),
-        *(("dtsl", "pll_less_chow_liu"), ("dtsl", "export_mn"), ("dtsl", "ll_annealed")),
+        *(("dtsl", "pll_less_chow_liu"), ("dtsl", "ll_annealed")),
         *(("dtsl", "seconds_learn"), ("dtsl", "cmll_mcsat"), ("dtsl", "seconds_inference_mcsat")),
         ("dtsl", "cmll_mcsat_monte_carlo_error"),
     }

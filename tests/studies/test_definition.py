@@ -32,7 +32,6 @@ WHOLE = {
         "methods": ["dtsl"],
         "sampled": {"study": "tiny", "methods": ["atomic"], "examples": 1},
     },
-    "exports": {"dtsl": ["mn"]},
     "appendix": ["dtsl"],
     "cmll": {
         "groups": 4,
@@ -75,7 +74,6 @@ PLACES = [
     ("queries", "methods", 0),
     ("queries", "sampled", "study"),
     ("queries", "sampled", "methods", 0),
-    ("exports", Key("dtsl")),
     ("appendix", 0),
     ("cmll", "partitions", "exceptions", Key("triples")),
     ("cmll", "tuning_exceptions", Key("triples")),
@@ -199,7 +197,6 @@ def test_tables_of_pairs_show_pairs_of_the_study(write):
     [
         ({"timed": ["dtls"]}, "timed"),
         ({"paired": [["atomic", "dtls"]]}, "paired"),
-        ({"exports": {"dtls": ["mn"]}}, "exports"),
         ({"queries": {"examples": 1, "percentages": [10], "methods": ["dtls"]}}, "queries.methods"),
     ],
 )

@@ -50,7 +50,6 @@ def test_the_studies_of_papers_name_what_there_is(path):
         ("n_split", "n_splits"),
         ("seconds_lern", "seconds_learn"),
         ("chosen_kapa", "chosen_kappa"),
-        ("export_m", "export_mn"),
         ("kl_to_atom", "kl_to_atomic"),
         ("cmll_sampled_q1", "cmll_sampled_q10"),
     ],
@@ -121,6 +120,6 @@ def test_a_published_source_has_numbers(changes, problem):
     ],
 )
 def test_kinds_of_records_that_a_table_shows(kind, quantity, kinds):
-    other = {"study": "gssl", "quantity": "export_ac"}
+    other = {"study": "gssl", "quantity": "cmll"}
     table = {"kind": kind, "columns": [{"method": "a", "quantity": quantity}, other]}
     assert kinds_read(table) == kinds

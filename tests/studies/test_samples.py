@@ -35,7 +35,6 @@ SAMPLED = {
         "annealing": {},
         "queries": {"examples": 5, "percentage": 50},
     },
-    "exports": {},
     "unavailable": ["c"],
     "tables": [{"name": "t", "kind": "compare", "caption": "", "datasets": ["b", "a-n100"]}],
     "figures": [],

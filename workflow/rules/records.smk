@@ -11,7 +11,7 @@ One rule for each kind of record. What a kind is made from, and how, says its fi
     cells         models, query groups, test data       (the only rule that scores on test data)
     times         the cell, training data               (alone on the machine)
     paired        the scores of two methods by test example
-    curves, exports, likelihoods, structures, divergences      models, and test data
+    curves, likelihoods, structures, divergences      models, and test data
 """
 
 

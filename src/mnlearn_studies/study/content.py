@@ -346,8 +346,6 @@ class Content:
     divergences : tuple of (str, str)
         Pairs of row labels of methods that learn circuits. The Kullback-Leibler divergence of the
         first from the second is estimated from samples of the first.
-    exports : mapping of str to tuple of str
-        Method to the forms in which its models are written and read again, to compare scores.
     appendix : tuple of str
         Row labels of which every point of the grid is shown.
     tables, figures, claims
@@ -375,7 +373,6 @@ class Content:
     divergences: list[NamePair] | None = None
     queries: Queries | None = None
     likelihoods: Likelihoods | None = None
-    exports: Mapping[Name, list[Literal["ac", "bn", "mn"]]] | None = None
     appendix: list[Name] | None = None
     sections: list[Section] | None = None
     listed: bool = True

@@ -77,7 +77,6 @@ def _listed_methods(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield from ((key, method) for method in content.get(key, []))
     for key in ("paired", "divergences"):
         yield from ((key, method) for pair in content.get(key, []) for method in pair)
-    yield from (("exports", method) for method in content.get("exports", {}))
     yield from (("queries.methods", m) for m in content.get("queries", {}).get("methods", []))
     for key in ("methods", "timed"):
         found = content.get("likelihoods", {}).get(key, [])
@@ -184,8 +183,6 @@ def _possible_quantities(content: Mapping[str, Any]) -> Iterator[str]:
     for other in methods:
         yield f"kl_to_{other}"
         yield from (f"{score}_less_{other}" for score in METRIC_NAMES)
-    for forms in content.get("exports", {}).values():
-        yield from (f"export_{form}" for form in forms)
     # Figures name the quantities of all shares at once.
     yield from _OF_QUERIES
     for percentage in content.get("queries", {}).get("percentages", []):

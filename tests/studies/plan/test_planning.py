@@ -287,7 +287,6 @@ def test_records_are_of_methods_that_are_learned_on_the_dataset(tmp_path):
         **CONTENT,
         "samples": {"sizes": [60], "folds": 2, "timed": {"sizes": [60], "folds": 1}},
         "divergences": [["narrow", "atomic"], ["atomic", "dtsl"]],
-        "exports": {"narrow": ["mn"], "dtsl": ["mn"]},
         "likelihoods": {"methods": ["narrow"], "timed": ["dtsl"]},
         "queries": {"methods": ["narrow", "atomic"]},
         "timed": ["narrow"],
@@ -301,10 +300,9 @@ def test_records_are_of_methods_that_are_learned_on_the_dataset(tmp_path):
     def names(kind, dataset):
         return ["-".join(names) for names in KINDS[kind].asked(study, dataset)]
 
-    shown = ("divergences", "exports", "likelihoods", "curves", "times", "structures")
+    shown = ("divergences", "likelihoods", "curves", "times", "structures")
     assert {kind: names(kind, "grid-n60-f0") for kind in shown} == {
         "divergences": ["narrow-atomic", "atomic-dtsl"],
-        "exports": ["narrow", "dtsl"],
         "likelihoods": ["narrow", "dtsl"],
         "curves": ["narrow", "atomic"],
         "times": ["narrow"],
@@ -312,7 +310,6 @@ def test_records_are_of_methods_that_are_learned_on_the_dataset(tmp_path):
     }
     assert {kind: names(kind, "triples-n60-f0") for kind in shown} == {
         "divergences": ["atomic-dtsl"],
-        "exports": ["dtsl"],
         "likelihoods": ["dtsl"],
         "curves": ["atomic"],
         "times": [],
@@ -325,7 +322,6 @@ def test_records_are_of_methods_that_are_learned_on_the_dataset(tmp_path):
 EVERY_KIND = {
     **CONTENT,
     "divergences": [["atomic", "dtsl"]],
-    "exports": {"dtsl": ["mn"]},
     "likelihoods": {"methods": ["dtsl"], "beliefs": {}, "annealing": {}, "queries": {}},
     "queries": {"methods": ["atomic"], "examples": 1, "percentages": [50]},
     "figures": [{"kind": "structure", "dataset": "triples", "method": "dtsl"}],

@@ -28,7 +28,6 @@ STUDY = {
     "timed": ["dtsl"],
     "paired": [["dtsl", "trees"]],
     "divergences": [["chow_liu", "acbn"]],
-    "exports": {"chow_liu": ["ac", "bn"]},
     "queries": {
         "examples": 10,
         "percentages": [10, 50],
@@ -82,7 +81,6 @@ def test_every_kind_of_record_is_there():
         (("queries", "percentages"), [10], {"curves chow_liu", "curves dtsl"}),
         (("queries", "sampled", "beliefs"), False, {"curves dtsl"}),
         (("queries", "sampled", "examples"), 6, {"curves chow_liu", "curves dtsl"}),
-        (("exports", "chow_liu"), ["ac"], {"exports chow_liu"}),
         (("likelihoods", "annealing", "samples"), 5, {"likelihoods dtsl"}),
         (("likelihoods", "queries"), 6, {"likelihoods dtsl"}),
         (("divergences",), [["acbn", "chow_liu"]],

@@ -21,7 +21,7 @@ CONTENT = {**TINY, "timed": ["dtsl"], "paired": [["dtsl", "atomic"]]}
 CELL = Record("cells", "s", "triples", ("dtsl",))
 PAIR = Record("paired", "s", "triples", ("dtsl", "atomic"))
 # Kinds whose files git keeps.
-KEPT = {"partitions", "cells", "tuning", "times", "paired", "exports"}
+KEPT = {"partitions", "cells", "tuning", "times", "paired"}
 
 
 @pytest.fixture(scope="module")
@@ -181,7 +181,7 @@ def draw(clone, n=100, seconds=1e6, seed=1, expected=lambda _: 1.0):
 
 
 def test_each_kind_comes_up_before_any_comes_up_again(clone):
-    kinds = {"cells", "exports", "paired", "partitions", "times"}
+    kinds = {"cells", "paired", "partitions", "times"}
     for seed in range(5):
         drawn = draw(clone, seed=seed)
         # Cells of a pair are made again with it, so that they are not drawn after it.

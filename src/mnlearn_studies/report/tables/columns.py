@@ -25,7 +25,7 @@ class Column:
     - minus, over, percent_less: two columns, of which the numbers are computed: their difference;
       their ratio; by how many per cent the first is less.
     - decimals: those of the table, if None; significant: three significant digits instead of
-      decimals; scientific: one digit and a power of ten; stderr: with standard errors.
+      decimals; stderr: with standard errors.
     - rank: the best of all columns of equal rank is bold; lower: lower is better.
     """
 
@@ -45,7 +45,6 @@ class Column:
     rank: str = ""
     lower: bool = False
     stderr: bool = False
-    scientific: bool = False
 
     def check(self, where: str) -> None:
         """Refuse a column without numbers, or with options that contradict each other."""

@@ -60,8 +60,6 @@ class Filled:
                 text = f"{number.value:+.{c.decimals}f}"
             if c.stderr and number.stderr is not None:
                 text += f" ± {number.stderr:.{c.decimals}f}"
-            if c.scientific:
-                text = f"{number.value:.0e}" if number.value else "0"
             stderr = number.stderr if c.stderr else None
             cell = dataclasses.replace(cell, text=text, stderr=stderr)
         return dataclasses.replace(cell, methods=tuple(methods))
