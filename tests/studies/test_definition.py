@@ -150,10 +150,10 @@ def with_table(**changes):
     [
         (
             with_table(method="dtls"),
-            "table scores, column mn: no method 'dtls'; did you mean 'dtsl'",
+            "table scores, column DTSL: no method 'dtls'; did you mean 'dtsl'",
         ),
-        (with_table(method="DTSL"), "column mn: no method 'DTSL'; did you mean 'dtsl'"),
-        (with_table(method="zzz"), "column mn: no method 'zzz'; expected one of atomic, dtsl"),
+        (with_table(method="DTSL"), "column DTSL: no method 'DTSL'; did you mean 'dtsl'"),
+        (with_table(method="zzz"), "column DTSL: no method 'zzz'; expected one of atomic, dtsl"),
         (
             {
                 **TINY,

@@ -136,5 +136,5 @@ def test_what_jobs_ask_for(tmp_path):
     large = Record("models", "s", "book", ("weights",))
     assert jobs.mib(large) > LEAST_MIB
     assert jobs.minutes(large) * 60 > 2 * jobs.seconds(large)
-    unknown = Record("curves", "s", "grid", ("dtsl",))
+    unknown = Record("divergences", "s", "grid", ("dtsl", "atomic"))
     assert (jobs.minutes(unknown), jobs.mib(unknown)) == (UNKNOWN_MINUTES, UNKNOWN_MIB)
