@@ -13,7 +13,6 @@ from mnlearn.kernels.trees import (
     TreeData,
     TreeNodes,
     TreeRoom,
-    _add_children,
     cooccurrence,
     grow_tree,
     tree_scores,
@@ -22,17 +21,6 @@ from mnlearn.variables.schema import Schema, Variable
 
 # Numbers of states of the variables; the columns of the kernel are their indicators.
 ARITIES = [(2,), (2, 2, 2, 2, 2, 2), (2, 2, 2), (2, 3, 4), (3, 2, 1, 4), (4, 3), (5, 2, 2, 3)]
-
-
-def test_the_children_are_leaves_without_a_gain():
-    split_var, gain = np.full(7, 99, np.int32), np.full(7, np.nan)
-    child, count = np.full((7, 2), 99, np.int32), np.full((7, 3), np.nan)
-    count[1] = 10.0, 6.0, 2.0
-    _add_children(1, 5, 3, np.array([4.0, 1.0, 2.0]), TreeNodes(split_var, child, gain, count))
-    assert split_var.tolist() == [99, 5, 99, LEAF, LEAF, 99, 99]
-    assert child.tolist() == [[99, 99], [3, 4], *[[99, 99]] * 5]
-    assert_array_equal(count[[1, 3, 4]], [[10, 6, 2], [6, 5, 0], [4, 1, 2]])
-    assert_array_equal(gain, [np.nan, np.nan, np.nan, -np.inf, -np.inf, np.nan, np.nan])
 
 
 class Grown:

@@ -20,7 +20,7 @@ from mnlearn.inference.terms import Query, Terms, query_of
 from mnlearn.inference.variational import Approximation, approximate
 from mnlearn.kernels.sampling.blocks import sample_block_marginals
 from mnlearn.kernels.sampling.enumeration import enumerate_log_likelihood, enumerate_marginals
-from mnlearn.kernels.sampling.gibbs import GibbsPlan, batch_ends, sample_marginals
+from mnlearn.kernels.sampling.gibbs import sample_marginals
 from mnlearn.kernels.sampling.state_enumeration import (
     enumerate_block_likelihood,
     enumerate_block_marginals,
@@ -32,7 +32,7 @@ from mnlearn.runtime.threads import map_ranges
 N_BATCHES = 20
 # As many joint states are enumerated at most, as a logarithm to base 2.
 MAX_ENUMERATED = 20
-# They choose the fastest way of sampling; see `kernels.sampling.gibbs.GibbsPlan`.
+# They choose the fastest way of sampling; see `kernels.sampling.gibbs.sample_marginals`.
 TABLE_SHARE = 0.5
 SCAN_LIMIT = 64
 _STATIONARY_TOLERANCE = 1e-13
@@ -143,13 +143,16 @@ def conditional_marginals(
     return Marginals(*of_query, probability, 1.0 - probability, row_of, batches)
 
 
+def _batch_lengths(n_samples: int, n_batches: int) -> NDArray[np.int64]:
+    """Return the number of sweeps of each batch; the first have one more if there is a rest."""
+    return n_samples // n_batches + (np.arange(n_batches) < n_samples % n_batches)
+
+
 def _smoothed_means(
     batches: NDArray[np.float32], n_samples: int, start: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Return the means over all samples, with half a count for each state."""
-    n_batches = batches.shape[1]
-    sweeps = np.full(n_batches, n_samples // n_batches)
-    sweeps[: n_samples % n_batches] += 1
+    sweeps = _batch_lengths(n_samples, batches.shape[1])
     total = np.einsum("ebq,b->eq", batches, sweeps, dtype=np.float64)
     n_states = np.repeat(arity_of(start), np.diff(start))
     return np.asarray((total + 0.5) / (n_samples + 0.5 * n_states))
@@ -201,18 +204,14 @@ def sample_by_gibbs(
 ) -> NDArray[np.float32]:
     """Return P(query column = 1 | evidence) as `mcsat.sample_by_slices` does, by Gibbs sampling."""
     out = np.empty((len(evidence), n_batches, len(asked.columns)), np.float32)
-    base = np.zeros(len(asked.columns))
-    plan = GibbsPlan(inference.burn_in, inference.samples, n_batches, TABLE_SHARE, SCAN_LIMIT)
-    ends = batch_ends(inference.samples, n_batches)
+    ends, ways = np.cumsum(_batch_lengths(inference.samples, n_batches)), (TABLE_SHARE, SCAN_LIMIT)
+    how = (np.uint64(seed), inference.burn_in, ends)
 
     def sample(first: int, last: int) -> None:
         if asked.is_binary:
-            sample_marginals(asked.terms, evidence, base, np.uint64(seed), plan, first, last, out)
+            sample_marginals(asked.terms, evidence, *how, ways, first, last, out)
         else:
-            sample_block_marginals(
-                asked.terms, evidence, asked.blocks, np.uint64(seed), inference.burn_in, ends,
-                first, last, out,
-            )  # fmt: skip
+            sample_block_marginals(asked.terms, evidence, asked.blocks, *how, first, last, out)
 
     map_ranges(sample, len(evidence), threads)
     return out

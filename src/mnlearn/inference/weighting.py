@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from mnlearn.inference.convergence import Estimates, bounded_error
 from mnlearn.inference.tables.factors import Factors
-from mnlearn.kernels.sampling.weighting import Conditionals, draw_weighted, find_above
+from mnlearn.kernels.bayesian_networks import Conditionals, draw_weighted, find_above
 from mnlearn.runtime.threads import map_ranges
 from mnlearn.variables.schema import NO_STATE
 

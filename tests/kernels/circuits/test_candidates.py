@@ -1,76 +1,16 @@
-"""The queue of splits on made-up candidates: its tournaments, and the same choices as a heap."""
+"""The queue of splits on made-up candidates makes the same choices as a heap."""
 
 import itertools
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
 
 from mnlearn.kernels.arithmetic.ties import EQUAL
 from mnlearn.kernels.circuits import candidates
-from mnlearn.kernels.circuits.candidates import FRESH, STALE, extension_bound, extension_gain
+from mnlearn.kernels.circuits.candidates import extension_bound, extension_gain
 from mnlearn.learning.circuits.queue import SplitQueue
 from plain_queue import PlainQueue
-
-
-def best_by_definition(key):
-    """The row and the group of the least key; of equal ones the lowest group, FRESH if the same."""
-    least = key.min()
-    group = int(np.flatnonzero((key == least).any(axis=0))[0])
-    return (FRESH if key[FRESH, group] == least else STALE), group
-
-
-@pytest.mark.parametrize("n_groups", [2, 4, 8])
-def test_tournaments_after_each_change(n_groups):
-    rng = np.random.default_rng(n_groups)
-    key = rng.integers(-3, 3, (2, n_groups)).astype(float)
-    key[rng.random((2, n_groups)) < 0.3] = np.inf
-    winner = np.full((2, 2 * n_groups), -1)
-    candidates.rank(key, winner)
-    for _ in range(60):
-        again = np.full_like(winner, -1)
-        candidates.rank(key, again)
-        assert_array_equal(winner[:, 1:], again[:, 1:])
-        for row in range(2):
-            assert winner[row, 1] == np.argmin(key[row])
-        assert tuple(map(int, candidates.first(key, winner))) == best_by_definition(key)
-        row, group = int(rng.integers(2)), int(rng.integers(n_groups))
-        value = float(rng.choice([np.inf, *range(-3, 3)]))
-        candidates.set_key(key, winner, row, group, value)
-        assert key[row, group] == value
-
-
-def test_groups_are_pushed_and_taken():
-    rng = np.random.default_rng(5)
-    gain = rng.integers(0, 5, (8, 4)).astype(float)
-    gain[3] = -np.inf
-    gain[rng.random((8, 4)) < 0.2] = -np.inf
-    edges = rng.integers(0, 3, (8, 4))
-    key, winner = np.full((2, 8), np.inf), np.empty((2, 16), np.int64)
-    candidates.rank(key, winner)
-    groups = np.array([1, 3, 6, 0, 7])
-    prices = 0.5, 1.0, 2.0**-30
-    candidates.push((key, winner), STALE, groups, gain, edges, prices)
-    score = gain - 0.5 * edges - 1.0
-    for g in range(8):
-        assert key[STALE, g] == (-score[g].max() if g in groups else np.inf)
-        own = candidates.best_of(gain[g], edges[g], prices)
-        assert tuple(own) == (score[g].max(), np.argmax(score[g]) if score[g].max() > -9 else 0)
-    expected = sorted((g for g in groups if g != 3), key=lambda g: (key[STALE, g], g))
-    taken = np.full(3, -1)
-    assert candidates.take_stale(key, winner, taken) == 3
-    assert taken.tolist() == expected[:3]
-    rest = np.full(4, -1)
-    assert candidates.take_stale(key, winner, rest) == 1
-    assert rest.tolist() == [expected[3], -1, -1, -1]
-    assert (key == np.inf).all()
-
-
-def test_what_the_search_needs_is_told_apart():
-    codes = ("NOTHING_SCORES", "COUNT_GROUP", "RENEW_GAINS", "COUNT_CANDIDATE", "FOUND")
-    assert len({getattr(candidates, name) for name in codes}) == len(codes)
-    assert not candidates.EXACT & candidates.COUNTED
 
 
 class MadeUp:

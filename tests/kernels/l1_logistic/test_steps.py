@@ -242,11 +242,6 @@ def test_where_a_path_ends_early():
     ]  # fmt: skip
 
 
-def test_the_share_of_ones_is_weighted():
-    y, weight = np.array([1, 0, 1, 0], np.uint8), np.array([1.0, 2.0, 4.0, 1.0])
-    assert path._share_of_ones(y, weight) == pytest.approx(5 / 8)
-
-
 @pytest.mark.parametrize("free", [True, False])
 @pytest.mark.parametrize("seed", range(3))
 def test_coordinates_get_places_as_they_become_active(seed, free):

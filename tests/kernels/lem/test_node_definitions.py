@@ -19,7 +19,7 @@ from mnlearn.kernels.lem.node import (
     select_examples,
 )
 from mnlearn.kernels.lem.partition import merge_triples, score_of
-from mnlearn.kernels.lem.search import assess, count_cells, divide_node
+from mnlearn.kernels.lem.search import assess, divide_node
 
 SIZES = (1, 2, 63, 64, 65, 130)
 SEEDS = range(24)
@@ -280,20 +280,6 @@ def test_blocks_of_a_whole_node(seed, subset_size):
     assert blocks_of(side.label) == {*blocks}
     assert (side.alive == 1).all()
     assert_array_equal(side.size, [len(values) for values in made.scope.values()])
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_cells_of_a_table(seed):
-    made = MadeNode(seed)
-    own = np.sort(made.rng.choice(len(made.scope), min(3, len(made.scope)), replace=False))
-    sizes = [len(made.scope[v]) for v in own]
-    slot = np.cumsum([0, *sizes], dtype=np.int32)
-    slot_value = np.concatenate([made.scope[v] for v in own]).astype(np.uint8)
-    count = np.full(int(np.prod(sizes)), 7, np.int64)
-    variable = made.variable[own]
-    count_cells(made.stored, made.examples, variable, slot, slot_value, count)
-    states = itertools.product(*(made.scope[v] for v in own))
-    assert_array_equal(count, [(made.rows[:, own] == state).all(axis=1).sum() for state in states])
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -23,7 +23,6 @@ from mnlearn.kernels.arithmetic.splitmix import (
 from mnlearn.kernels.bayesian_networks import Families, draw_ancestral
 from mnlearn.kernels.sampling import chains, gibbs
 from mnlearn.kernels.sampling.blocks import anneal
-from mnlearn.kernels.sampling.chains import Chain, draw_first_state
 from mnlearn.kernels.sampling.conditioning import collapse_pairs, table_cost
 from mnlearn.kernels.sampling.gibbs import advance_states
 
@@ -87,14 +86,14 @@ def test_each_way_of_running_a_chain(seed, way, burn_in):
     left, n_left, odds = left_terms(terms, n)
     first, stream = rng.integers(0, 2, n).astype(np.uint8), word(seed + 17)
     out = np.full((3, n), np.nan, np.float32)
-    chain = Chain(first.copy(), stream, burn_in, np.cumsum(lengths), out)
+    chain = first.copy(), stream, burn_in, np.cumsum(lengths), out
     if way == "table":
-        gibbs._sample_from_table(odds, left, n_left, chain)
+        gibbs._sample_from_table(odds, left, n_left, *chain)
     else:
         effect = np.empty((n, n))
         n_left = collapse_pairs(left, n_left, odds, effect)
         run = gibbs.sample_by_scans if way == "scans" else chains.sample_by_flips
-        run(odds, effect, left, n_left, chain)
+        run(odds, effect, left, n_left, *chain)
     drawn = Drawn(stream, n, logistic=way == "scans")
     expected = means_of_chain(
         lambda x, v: log_odds(terms, (), x, v), first.copy(), drawn, burn_in, lengths
@@ -110,18 +109,12 @@ def test_a_chain_of_64_variables():
         effect = np.empty((n, n))
         n_left = collapse_pairs(left, n_left, odds, effect)
         first, out = np.zeros(n, np.uint8), np.empty((1, n), np.float32)
-        run(odds, effect, left, n_left, Chain(first, word(3), 1, np.array([2]), out))
+        run(odds, effect, left, n_left, first, word(3), 1, np.array([2]), out)
         drawn = Drawn(word(3), n, logistic=run is gibbs.sample_by_scans)
         expected = means_of_chain(
             lambda x, v: log_odds(terms, (), x, v), np.zeros(n, np.uint8), drawn, 1, [2]
         )
         assert_allclose(out, expected, rtol=2e-7)
-
-
-@pytest.mark.parametrize(("n_samples", "n_batches"), [(7, 3), (6, 3), (3, 3), (8, 5), (4, 1)])
-def test_batches_differ_by_one_sweep_at_most(n_samples, n_batches):
-    ends = gibbs.batch_ends(n_samples, n_batches)
-    assert_array_equal(ends, np.cumsum(lengths_of_batches(n_samples, n_batches)))
 
 
 def first_state(seed, evidence, n):
@@ -133,40 +126,28 @@ def first_state(seed, evidence, n):
     return x, stream
 
 
-def test_first_states():
-    for seed in range(5):
-        x, stream = (
-            np.full(6, 9, np.uint8),
-            word(chain_seed(np.uint64(seed), np.zeros(2, np.uint8))),
-        )
-        after = draw_first_state(stream, x)
-        expected = first_state(np.uint64(seed), np.zeros(2, np.uint8), 6)
-        assert_array_equal(x, expected[0])
-        assert word(after) == expected[1]
-
-
 @pytest.mark.parametrize("way", ["table", "scans", "flips"])
 def test_marginals_of_rows_of_evidence(way):
     """More rows than are conditioned at once, the first of them left out."""
     rng = np.random.default_rng(2)
     n, n_rows, n_samples, n_batches, burn_in = 3, 67, 5, 2, 2
     terms = random_terms(rng, n, 4, 10, owned=True)
-    base = rng.normal(size=n)
     evidence = rng.integers(0, 2, (n_rows, 4)).astype(np.uint8)
     cost = {}
     for row in evidence:
         left, n_left, _ = left_terms(terms, n, row)
         cost[row.tobytes()] = table_cost(left, n_left, n) / (n * (burn_in + n_samples))
     share = {"table": max(cost.values()), "scans": 0.0, "flips": 0.0}[way]
-    plan = gibbs.GibbsPlan(burn_in, n_samples, n_batches, share, n - (way == "flips"))
+    ends, ways = np.cumsum(lengths_of_batches(n_samples, n_batches)), (share, n - (way == "flips"))
     out = np.full((n_rows, n_batches, n), np.nan, np.float32)
-    gibbs.sample_marginals(arrays(terms), evidence, base, np.uint64(5), plan, 1, n_rows, out)
+    how = np.uint64(5), burn_in, ends, ways
+    gibbs.sample_marginals(arrays(terms), evidence, *how, 1, n_rows, out)
     assert np.isnan(out[0]).all()
     for i in [1, 2, 63, 64, 65, 66]:
         x, stream = first_state(np.uint64(5), evidence[i], n)
         drawn = Drawn(stream, n, logistic=way == "scans")
         expected = means_of_chain(
-            lambda x, v, i=i: log_odds(terms, evidence[i], x, v) + base[v],
+            lambda x, v, i=i: log_odds(terms, evidence[i], x, v),
             x,
             drawn,
             burn_in,

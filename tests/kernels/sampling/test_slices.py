@@ -164,24 +164,6 @@ def test_constraints_of_a_state(seed):
     assert kept[:n_open].tolist() == still
 
 
-def test_forced_values_force_others():
-    terms = [
-        Term([], literals, -1.0)
-        for literals in ([(0, 0), (1, 0)], [(1, 0), (2, 0)], [(2, 0), (3, 0)], [(3, 1), (4, 0)])
-    ]
-    left, n_left, _ = left_terms(terms, 5)
-    # Variable 0 keeps its value 0, so 1 must stay 1, which meets the second clause.
-    for x, fixed, still in (
-        ([0, 1, 0, 1, 1], [0, 1], [2, 3]),
-        ([0, 1, 1, 0, 0], [0, 1], [2, 3]),
-    ):
-        found = np.arange(5) == 0
-        kept = np.arange(n_left)
-        n_open = mcsat.propagate_units(left, kept, np.array(x, np.uint8), found)
-        assert np.flatnonzero(found).tolist() == fixed
-        assert kept[:n_open].tolist() == still
-
-
 @pytest.mark.parametrize(("burn_in", "n_samples", "n_batches"), [(0, 5, 2), (3, 4, 4), (1, 3, 1)])
 def test_chains_of_rows_of_evidence(burn_in, n_samples, n_batches):
     """More rows than are conditioned at once, the first of them left out."""

@@ -16,7 +16,7 @@ from made_terms import (
 )
 from mnlearn.kernels.likelihood.log_odds import LongerFeatures, add_owned
 from mnlearn.kernels.sampling import chains, conditioning, enumeration, gibbs
-from mnlearn.kernels.sampling.conditioning import OWNED, SYMMETRIC
+from mnlearn.kernels.sampling.conditioning import SYMMETRIC
 
 SEEDS = range(12)
 
@@ -93,24 +93,6 @@ def test_terms_of_one_kind_become_one(owned):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_terms_are_listed_by_variable(seed):
-    rng = np.random.default_rng(seed)
-    terms = random_terms(rng, 6, 2, 15, owned=seed % 2 == 1)
-    left, n_left, _ = left_terms(terms, 6, [0, 1])
-    start, term, literal = conditioning.entries_by_variable(left, n_left, 6)
-    for v in range(6):
-        expected = []
-        for t in range(n_left):
-            if left.owner[t] == v:
-                expected.append((t, OWNED))
-            if left.owner[t] == SYMMETRIC:
-                own = range(left.start[t], left.start[t + 1])
-                expected += [(t, k) for k in own if left.var[k] == v]
-        entries = slice(start[v], start[v + 1])
-        assert [*zip(term[entries].tolist(), literal[entries].tolist(), strict=True)] == expected
-
-
-@pytest.mark.parametrize("seed", SEEDS)
 def test_pairs_become_effects(seed):
     """The matrix, the log-odds and the terms left give the log-odds in every state."""
     rng = np.random.default_rng(seed)
@@ -152,25 +134,6 @@ def test_pairs_become_effects(seed):
         own = {v for t in terms for v in (t.owner, *(u for u, _ in t.asked)) if len(t.asked) > 1}
         if v not in own and not (effect[v].any() or effect[:, v].any()):
             assert int(neighbours[v]) == 0
-
-
-def test_states_of_64_variables_are_one_word():
-    rng = np.random.default_rng(0)
-    terms = random_terms(rng, 64, 0, 60, longest=6)
-    terms.append(terms[0]._replace(asked=[(63, 1), (0, 0), (31, 1), (32, 0)]))
-    left, n_left, odds = left_terms(terms, 64)
-    effect = np.empty((64, 64))
-    n_left = conditioning.collapse_pairs(left, n_left, odds, effect)
-    entry_start, mask, asked, signed = gibbs._conditions(left, n_left, 64)
-    for _ in range(10):
-        x = rng.integers(0, 2, 64).astype(np.uint8)
-        x[[63, 0, 31, 32]] = (1, 0, 1, 0)
-        found, state = odds.copy(), np.uint64(gibbs._pack(x))
-        assert int(state) == sum(int(value) << v for v, value in enumerate(x))
-        conditioning.add_effects(effect, x, found)
-        for v in (0, 31, 32, 63):
-            held = gibbs._sum_held(state, mask, asked, signed, entry_start[v], entry_start[v + 1])
-            assert found[v] + held == pytest.approx(log_odds(terms, (), x, v), abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(24))

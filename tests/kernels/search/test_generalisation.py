@@ -162,18 +162,3 @@ def test_a_pass_by_its_definition(seed, n_vars):
     # Each member is remembered once, with those that it replaced.
     assert np.count_nonzero(table) == len(made.known)
     assert not kernels.remember_all(features.asked, features.value, table).any()
-
-
-@pytest.mark.parametrize("n_words", [1, 2])
-def test_new_features_are_told_from_old_ones(n_words):
-    rng = np.random.default_rng(n_words)
-    asked = rng.integers(1, 8, (60, n_words)).astype(np.uint64)
-    value = rng.integers(0, 8, (60, n_words)).astype(np.uint64)
-    table = np.zeros(128, np.uint64)
-    found = kernels.remember_all(asked, value, table)
-    seen = set()
-    for f, (a, x) in enumerate(zip(asked.tolist(), (asked & value).tolist(), strict=True)):
-        key = (*a, *x)
-        assert found[f] == (key not in seen)
-        seen.add(key)
-    assert np.count_nonzero(table) == len(seen)

@@ -351,20 +351,3 @@ def _partition_all(node, clauses, mask, settings, side):
     if settings.subset_size >= 3:
         # Every literal in a call would compile the kernel once more.
         merge_triples(node, node.n, settings, side, np.zeros(2), np.int64(0), -np.inf)
-
-
-@kernel
-def count_cells(values, examples, variable, slot, slot_value, count):
-    """Count the joint values of a few variables; the last variable's value changes first."""
-    count[:] = 0
-    position = np.zeros((len(variable), 256), np.int64)
-    stride = 1
-    for j in range(len(variable) - 1, -1, -1):
-        for s in range(slot[j], slot[j + 1]):
-            position[j, slot_value[s]] = (s - slot[j]) * stride
-        stride *= slot[j + 1] - slot[j]
-    for i in range(len(examples)):
-        cell = 0
-        for j in range(len(variable)):
-            cell += position[j, values[variable[j], examples[i]]]
-        count[cell] += 1

@@ -63,12 +63,6 @@ class Board(NamedTuple):
 
 
 @kernel
-def are_single(blocks):
-    """Tell whether each block is one column, so that indicators are binary variables."""
-    return len(blocks.start) - 1 == blocks.start[-1]
-
-
-@kernel
 def has_state(blocks, indicator, state):
     """Return 1 if an indicator is 1 where its block is in a state, else 0."""
     b = blocks.block_of[indicator]

@@ -1,9 +1,6 @@
 """Chains of Gibbs sampling of any number of variables: only a changed value costs work."""
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.logistic import sigmoid
 from mnlearn.kernels.arithmetic.splitmix import advance, fill_logistic, uniform
@@ -14,20 +11,6 @@ from mnlearn.kernels.sampling.conditioning import (
     flip_effects,
     mark_affected,
 )
-
-
-class Chain(NamedTuple):
-    """One chain for one row of evidence: its first state, sweeps, and room for the means of
-    batches.
-
-    batch_end : number of counted sweeps at the end of each batch.
-    """
-
-    x: NDArray[np.uint8]
-    stream: np.uint64
-    burn_in: int
-    batch_end: NDArray[np.int64]
-    out: NDArray[np.float32]
 
 
 @kernel
@@ -52,9 +35,8 @@ _TWO_VIOLATED = 2 << _COUNT
 
 
 @kernel
-def sample_by_flips(log_odds, effect, left, n_left, chain):
+def sample_by_flips(log_odds, effect, left, n_left, x, stream, burn_in, batch_end, out):
     """Run a chain that keeps every log-odds up to date; only a changed value costs work."""
-    x, stream, burn_in, batch_end, out = chain
     n_query = len(x)
     # One place more than variables; see `update_terms`.
     state, odds = np.zeros(n_query + 1, np.uint8), np.zeros(n_query + 1)

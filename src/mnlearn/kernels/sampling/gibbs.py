@@ -3,15 +3,12 @@
 Up to 64 variables are sampled by scans: their state is one word.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from mnlearn.kernels.arithmetic.logistic import sigmoid
 from mnlearn.kernels.arithmetic.splitmix import advance, chain_seed, fill_logistic, uniform
 from mnlearn.kernels.jit import copy_into, kernel, sum_kernel
 from mnlearn.kernels.sampling.chains import (
-    Chain,
     draw_first_state,
     index_terms,
     make_sweeps,
@@ -37,13 +34,12 @@ _NONE = np.uint64(0)
 
 
 @kernel
-def sample_by_scans(log_odds, effect, left, n_left, chain):
+def sample_by_scans(log_odds, effect, left, n_left, x, stream, burn_in, batch_end, out):
     """Run a chain of up to 64 variables whose state is one word.
 
     It keeps the effects of single variables up to date. When a neighbour of a variable has changed,
     it evaluates the other terms of the variable again, several at a time.
     """
-    x, stream, burn_in, batch_end, out = chain
     n_query = len(x)
     entry_start, mask, asked, signed = _conditions(left, n_left, n_query)
     neighbours = _neighbours(effect, entry_start, mask)
@@ -148,35 +144,18 @@ def _neighbours(effect, entry_start, mask):
     return out
 
 
-class GibbsPlan(NamedTuple):
-    """How long chains are, and how they are run.
-
-    burn_in, n_samples : sweeps that are not counted, and that are. The first n_samples % n_batches
-    batches have one sweep more than the others. table_share : the probabilities in all query states
-    are tabled if that takes at most this share of the number of updates. scan_limit : up to this
-    many query variables, at most 64, terms are scanned; beyond it they are kept up to date flip by
-    flip.
-    """
-
-    burn_in: int
-    n_samples: int
-    n_batches: int
-    table_share: float
-    scan_limit: int
-
-
 @kernel
-def sample_marginals(terms, evidence, base, seed, plan, first, last, out):
+def sample_marginals(terms, evidence, seed, burn_in, batch_end, ways, first, last, out):
     """Estimate P(query variable = 1 | evidence) for evidence rows `first` to `last`.
 
-    Counted sweeps add the probability from which a value is drawn, not the value. base : log-odds
-    before any term. out : (n_evidence, n_batches, n_query), the mean over each batch.
+    Counted sweeps add the probability from which a value is drawn, not the value. batch_end :
+    number of counted sweeps at the end of each batch. ways : the probabilities in all query states
+    are tabled if that takes at most this share of the number of updates; and up to this many query
+    variables, at most 64, terms are scanned. out : (n_evidence, n_batches, n_query), means.
     """
-    n_query = len(base)
-    burn_in, n_samples, n_batches, table_share, scan_limit = plan
+    n_query, (table_share, scan_limit) = out.shape[2], ways
     left = room_for(terms)
-    batch_end = batch_ends(n_samples, n_batches)
-    n_updates = n_query * (burn_in + n_samples)
+    n_updates = n_query * (burn_in + batch_end[-1])
     log_odds = np.empty(n_query)
     effect = np.empty((n_query, n_query))
     x = np.empty(n_query, np.uint8)
@@ -184,33 +163,23 @@ def sample_marginals(terms, evidence, base, seed, plan, first, last, out):
         j = (i - first) % BATCH
         if j == 0:
             start, held = holding_terms(terms, evidence[i : min(i + BATCH, last)])
-        copy_into(log_odds, base)
+        log_odds[:] = 0.0
         n_left = condition(terms, held[start[j] : start[j + 1]], log_odds, left)
         stream = draw_first_state(chain_seed(seed, evidence[i]), x)
-        chain = Chain(x, stream, burn_in, batch_end, out[i])
         if table_cost(left, n_left, n_query) <= table_share * n_updates:
-            _sample_from_table(log_odds, left, n_left, chain)
+            _sample_from_table(log_odds, left, n_left, x, stream, burn_in, batch_end, out[i])
         else:
             n_left = collapse_pairs(left, n_left, log_odds, effect)
+            chain = (log_odds, effect, left, n_left, x, stream, burn_in, batch_end, out[i])
             if n_query <= scan_limit:
-                sample_by_scans(log_odds, effect, left, n_left, chain)
+                sample_by_scans(*chain)
             else:
-                sample_by_flips(log_odds, effect, left, n_left, chain)
+                sample_by_flips(*chain)
 
 
 @kernel
-def batch_ends(n_samples, n_batches):
-    """Return the number of counted sweeps at the end of each batch."""
-    batch_end = np.empty(n_batches, np.int64)
-    for b in range(n_batches):
-        batch_end[b] = (b + 1) * (n_samples // n_batches) + min(b + 1, n_samples % n_batches)
-    return batch_end
-
-
-@kernel
-def _sample_from_table(log_odds, left, n_left, chain):
+def _sample_from_table(log_odds, left, n_left, x, stream, burn_in, batch_end, out):
     """Run a chain by looking up the probability of each variable in each query state."""
-    x, stream, burn_in, batch_end, out = chain
     n_query = len(x)
     table = np.empty((n_query, 1 << n_query))
     log_odds_table(log_odds, left, n_left, np.empty(1 << n_query), table)
@@ -239,9 +208,7 @@ def _sample_from_table(log_odds, left, n_left, chain):
 
 @kernel
 def advance_states(terms, n_sweeps, seed, from_random, first, last, states):
-    """Make `n_sweeps` sweeps in each of the chains `first` to `last`, which depend on their
-    numbers.
-    """
+    """Make `n_sweeps` sweeps in the chains `first` to `last`; chain i depends on the seed and i."""
     n_vars = states.shape[1]
     left = room_for(terms)
     base = np.zeros(n_vars)

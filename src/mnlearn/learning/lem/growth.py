@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.arithmetic.ties import EQUAL
 from mnlearn.kernels.lem.node import INADMISSIBLE, ONE_BLOCK, SINGLETONS, Settings
-from mnlearn.kernels.lem.search import count_cells, divide_node
+from mnlearn.kernels.lem.search import divide_node
 from mnlearn.learning.lem.parts import (
     Literal,
     Part,
@@ -288,11 +288,14 @@ class _Growth:
 
     def _add_table(self, part: Part) -> None:
         """Add a table of the joint values that no clause forbids."""
-        sizes = np.diff(part.slot)
-        count = np.empty(int(np.prod(sizes)), np.int64)
-        count_cells(self._values, part.examples, part.variable, part.slot, part.slot_value, count)
         own = [part.slot_value[a:b] for a, b in itertools.pairwise(part.slot.tolist())]
         cells = np.stack(np.meshgrid(*own, indexing="ij"), axis=-1).reshape(-1, len(own))
+        cell = np.zeros(len(part.examples), np.int64)
+        for v, known in zip(part.variable.tolist(), own, strict=True):
+            position = np.zeros(256, np.int64)
+            position[known] = np.arange(len(known))
+            cell = cell * len(known) + position[self._values[v, part.examples]]
+        count = np.bincount(cell, minlength=len(cells))
         place = {v: j for j, v in enumerate(part.variable.tolist())}
         allowed = np.ones(len(cells), bool)
         for clause in part.clauses:
