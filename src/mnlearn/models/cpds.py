@@ -71,14 +71,15 @@ class Tables:
 
     def table(self, v: int, arity: NDArray[np.int64]) -> CpdTable:
         """Return the table of variable `v`, given the numbers of states of all variables."""
-        parents = self.parents(v)
-        shape = [int(arity[u]) for u in (*parents, v)]
-        return CpdTable(parents, self.prob[self.start[v] : self.start[v + 1]].reshape(shape))
+        return CpdTable(self.parents(v), self._shaped(self.prob, v, arity))
 
     def log_table(self, v: int, arity: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the logarithms of the table of variable `v`."""
-        own = self.log_prob[self.start[v] : self.start[v + 1]]
-        return own.reshape([int(arity[u]) for u in (*self.parents(v), v)])
+        return self._shaped(self.log_prob, v, arity)
+
+    def _shaped(self, cells: NDArray, v: int, arity: NDArray[np.int64]) -> NDArray[np.float64]:
+        shape = arity[[*self.parents(v), v]].tolist()
+        return cells[self.start[v] : self.start[v + 1]].reshape(shape)
 
     def features(self, schema: Schema) -> Iterator[tuple[FeatureSet, NDArray[np.float64]]]:
         """Yield for each table a conjunction for each cell, and the logarithms of the cells."""

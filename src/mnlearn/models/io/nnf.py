@@ -7,12 +7,11 @@ says that column c (from 1) is 1, and -c that it is 0; parameters are further li
 
 import csv
 import io
-import math
 from pathlib import Path
 
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.io.printed import exp_of
 from mnlearn.runtime.atomic import atomic_path
-from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import compress_for
 
 
@@ -59,8 +58,5 @@ def _weights(circuit: ArithmeticCircuit, path: Path | str) -> str:
     for c, label in enumerate(circuit.schema.column_labels, start=1):
         writer.writerow([c, 1.0, 1.0, label])
     for k, weight in enumerate(circuit.weight.tolist(), start=circuit.n_columns + 1):
-        try:
-            writer.writerow([k, repr(math.exp(weight)), 1.0, ""])
-        except OverflowError:
-            raise InputError(f"{path}: a parameter of exp({weight:g}) is too large.") from None
+        writer.writerow([k, repr(exp_of(weight, path)), 1.0, ""])
     return text.getvalue()

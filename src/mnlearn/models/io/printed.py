@@ -1,6 +1,8 @@
-"""Probabilities as the words of a file: what is wrong with a number or a sum."""
+"""Numbers as the words of a file: what is wrong with a probability, a sum or a parameter."""
 
+import math
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,3 +64,11 @@ def check_sums(
         raise InputError(
             f"expected probabilities of {name}{given} that add up to 1, got {total[row]:.6g}."
         )
+
+
+def exp_of(weight: float, path: Path | str) -> float:
+    """Return the parameter that a circuit has as a logarithm."""
+    try:
+        return math.exp(weight)
+    except OverflowError:
+        raise InputError(f"{path}: a parameter of exp({weight:g}) is too large.") from None

@@ -24,6 +24,7 @@ from mnlearn.models.io.libra.literals import (
     condition_texts,
     number_text,
 )
+from mnlearn.models.io.printed import exp_of
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import decode_json, read_text, split_lines, write_text
 from mnlearn.runtime.names import check_names
@@ -46,7 +47,7 @@ def write_ac(circuit: ArithmeticCircuit, path: Path | str) -> None:
     place = np.full(circuit.n_nodes, -1)
     place[state_leaves(schema)] = np.arange(len(states))
     place[n_literals:] = len(states) + np.arange(circuit.n_nodes - n_literals)
-    numbers = [number_text(_exp(w, path)) for w in circuit.weight.tolist()]
+    numbers = [number_text(exp_of(w, path)) for w in circuit.weight.tolist()]
     lines += [f"n {number}" for number in numbers]
     child, start = place[circuit.child].tolist(), circuit.start.tolist()
     for i, is_sum in enumerate(circuit.is_sum.tolist()):
@@ -75,13 +76,6 @@ def _last_lines(schema: Schema) -> list[str]:
         given["states"] = [variable.states for variable in schema]
     texts = {key: json.dumps(own, ensure_ascii=False, default=str) for key, own in given.items()}
     return [f"# {key} {text}" for key, text in texts.items()]
-
-
-def _exp(weight: float, path: Path | str) -> float:
-    try:
-        return math.exp(weight)
-    except OverflowError:
-        raise InputError(f"{path}: a parameter of exp({weight:g}) is too large.") from None
 
 
 def read_ac(path: Path | str) -> ArithmeticCircuit:
