@@ -1,7 +1,6 @@
 """Bagged trees: the network of the mean log-odds over trees of bootstrap samples."""
 
 import numpy as np
-import pytest
 
 import oracles
 from made_random import random_data
@@ -32,11 +31,3 @@ def test_the_log_odds_are_the_mean_over_trees_of_samples():
     expected = np.mean([log_odds(one) for one in trees], axis=0)
     found = log_odds(learn(n_bags=3, bag_seed=7, pseudocount=1.0))
     np.testing.assert_allclose(found, expected, atol=1e-12)
-
-
-@pytest.mark.parametrize("changed", [{"bag_seed": 2}, {"n_bags": 3}])
-def test_seed_and_number_of_samples_matter(changed):
-    settings = {"n_bags": 2, "bag_seed": 1}
-    one, again = log_odds(learn(**settings)), log_odds(learn(**settings))
-    np.testing.assert_array_equal(one, again)
-    assert not np.allclose(one, log_odds(learn(**{**settings, **changed})))

@@ -1,7 +1,6 @@
 """Checkpoints that are damaged are ignored, and their steps repeated."""
 
 import json
-import re
 import time
 from pathlib import Path
 
@@ -134,15 +133,3 @@ def test_the_seconds_of_a_step_are_kept(tmp_path, monkeypatch):
     for _ in range(2):
         _, spent = kept.fit(KEY, lambda: Fitted(random_network(0), {"weights": 2.0}, {"n": 3}))
         assert spent == 3.0
-
-
-def test_what_the_files_of_a_step_hold(tmp_path):
-    keep(tmp_path)
-    found = files(tmp_path)
-    assert all(re.fullmatch(rf"[0-9a-f]{{24}}{re.escape(end)}", found[end].name) for end in STEP_OF)
-    assert json.loads(found[".json"].read_text()).keys() == {"digest", "value"}
-    record = json.loads(found[".fit.json"].read_text())["value"]
-    assert record.keys() == {"digest", "details", "seconds", "spent"}
-    assert read_arrays(found[".state.npz"]).keys() == {"a", "b", "digest"}
-    names = [each.name[:24] for each in found.values()]
-    assert names.count(found[".npz"].name[:24]) == 3  # State has a key of its own.

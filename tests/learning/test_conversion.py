@@ -4,22 +4,17 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.special import expit
 
 import oracles
-from made_random import random_data, random_dependency_network, random_network
-from mnlearn.data.dataset import merge_rows
-from mnlearn.inference.conditionals import conditional_log_odds
+from made_random import random_data, random_dependency_network
 from mnlearn.learning import conversion
 from mnlearn.learning.conversion import (
     ORDERS,
     Orders,
     choose_orders,
     consistency_gap,
-    cpd_features,
     to_markov_network,
 )
 from mnlearn.models.dependency_network import (
@@ -28,8 +23,7 @@ from mnlearn.models.dependency_network import (
     flat_trees,
     tree_network,
 )
-from mnlearn.models.features import concatenate, features_of
-from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.features import features_of
 from mnlearn.runtime.errors import InputError
 
 N_VARS = 5
@@ -53,66 +47,6 @@ def expected_potentials(model, bases, weights, orders):
             value = [oracles.converted_potential(model, x, base, order) for x in states]
             total += weight / len(every_order) * np.array(value)
     return total - total[0]
-
-
-def shapes():
-    return [(r, b) for r in (False, True) for b in (False, True)]
-
-
-@pytest.mark.parametrize(("rotations", "reverse"), shapes())
-@pytest.mark.parametrize("seed", range(3))
-def test_product_base_is_the_expectation_over_base_instances(seed, rotations, reverse):
-    model = random_dependency_network(seed, N_VARS)
-    rng = np.random.default_rng(seed)
-    orders = Orders(rng.permutation(N_VARS), rotations, reverse)
-    probability = rng.random(N_VARS)
-    bases = oracles.all_states(N_VARS)
-    weights = np.where(bases, probability, 1 - probability).prod(axis=1)
-    found = to_markov_network(model, probability, orders)
-    assert_allclose(
-        oracles.potentials(found), expected_potentials(model, bases, weights, orders), atol=1e-10
-    )
-
-
-@pytest.mark.parametrize(("rotations", "reverse"), shapes())
-def test_base_instances_from_data(rotations, reverse):
-    model = random_dependency_network(3, N_VARS)
-    data = random_data(5, n_examples=40, n_vars=N_VARS)
-    orders = Orders(np.random.default_rng(1).permutation(N_VARS), rotations, reverse)
-    weights = data.weight / data.n_examples
-    assert_allclose(
-        oracles.potentials(to_markov_network(model, data, orders)),
-        expected_potentials(model, data.rows, weights, orders),
-        atol=1e-10,
-    )
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_average_over_all_orders(seed):
-    model = random_dependency_network(seed, 4)
-    orders = Orders(np.arange(4), all_up_to=4)
-    data = random_data(seed, n_examples=6, n_vars=4)
-    assert_allclose(
-        oracles.potentials(to_markov_network(model, data, orders)),
-        expected_potentials(model, data.rows, data.weight / data.n_examples, orders),
-        atol=1e-10,
-    )
-    probability = np.random.default_rng(seed).random(4)
-    bases = oracles.all_states(4)
-    weights = np.where(bases, probability, 1 - probability).prod(axis=1)
-    assert_allclose(
-        oracles.potentials(to_markov_network(model, probability, orders)),
-        expected_potentials(model, bases, weights, orders),
-        atol=1e-10,
-    )
-
-
-def test_longer_features_than_all_orders_are_wanted_for_are_averaged_over_rotations():
-    model = random_dependency_network(1, N_VARS)
-    base = np.full(N_VARS, 0.3)
-    none = to_markov_network(model, base, Orders(np.arange(N_VARS), all_up_to=1))
-    rotations = to_markov_network(model, base, Orders(np.arange(N_VARS)))
-    assert_allclose(oracles.potentials(none), oracles.potentials(rotations), atol=1e-12)
 
 
 @pytest.mark.parametrize("longest", [3, 4])
@@ -157,38 +91,6 @@ def test_only_all_orders_have_a_longest_feature(name):
     assert same == (name != "all")
 
 
-def test_one_base_instance_is_a_base_of_zeros_and_ones():
-    model = random_dependency_network(8, N_VARS)
-    base = np.array([0, 1, 1, 0, 1], np.uint8)
-    orders = Orders(np.array([2, 0, 4, 1, 3]), rotations=False, reverse=False)
-    by_instance = to_markov_network(model, merge_rows(base[None]), orders)
-    by_product = to_markov_network(model, base.astype(float), orders)
-    expected = expected_potentials(model, [base], [1.0], orders)
-    assert_allclose(oracles.potentials(by_instance), expected, atol=1e-10)
-    assert_allclose(oracles.potentials(by_product), expected, atol=1e-10)
-
-
-@settings(max_examples=40, deadline=None)
-@given(seed=st.integers(0, 10**6), rotations=st.booleans(), reverse=st.booleans())
-def test_a_consistent_network_is_converted_exactly(seed, rotations, reverse):
-    """The conditionals of a Markov network give it back, whatever the base and the orders."""
-    rng = np.random.default_rng(seed)
-    network = random_network(seed, N_VARS, 8, 3)
-    features, target, weight = [], [], []
-    for f, w in enumerate(network.weight):
-        for v, _ in network.features.literals(f):
-            features.append(network.features.select(np.array([f])))
-            target.append(v)
-            weight.append(w)
-    model = DependencyNetwork(
-        flat_trees(N_VARS), concatenate(features), np.array(target, np.int32), np.array(weight)
-    )
-    orders = Orders(rng.permutation(N_VARS), rotations, reverse)
-    found = to_markov_network(model, rng.random(N_VARS), orders)
-    assert_allclose(oracles.potentials(found), oracles.potentials(network), atol=1e-9)
-    assert consistency_gap(model, found, merge_rows(oracles.all_states(N_VARS))) < 1e-12
-
-
 @pytest.mark.parametrize(("n_rows", "step"), [(1000, 1), (8, 3)])
 def test_the_consistency_gap_is_the_mean_divergence_of_the_conditionals(monkeypatch, n_rows, step):
     """Of every third of the 20 distinct rows if at most 8 are to be used."""
@@ -214,61 +116,6 @@ def test_features_are_distinct_sorted_and_not_constant():
     assert len(set(literals)) == len(literals)
     assert all(list(c) == sorted(c) and len(c) > 0 for c in literals)
     assert np.all(found.weight != 0)
-
-
-def test_cpd_features_sum_to_the_conditional_log_probabilities():
-    model = random_dependency_network(4, N_VARS)
-    features, target, weight = cpd_features(model)
-    states = oracles.all_states(N_VARS)
-    odds = conditional_log_odds(model, merge_rows(states))
-    holds = features.satisfied(merge_rows(states).rows)
-    for v in range(N_VARS):
-        own = target == v
-        value = features.value[features.var == np.repeat(target, features.length)]
-        sign = np.where(value == 1, 1.0, -1.0)
-        rest = holds.copy()
-        for f in np.flatnonzero(own):
-            others = [(u, a) for u, a in features.literals(f) if u != v]
-            rows = merge_rows(states).rows
-            rest[:, f] = [oracles.holds(others, x) for x in rows]
-        assert_allclose((rest * weight * sign)[:, own].sum(axis=1), odds[:, v], atol=1e-12)
-
-
-def test_rotations_of_one_long_feature_by_the_gaps_between_removed_variables():
-    """A feature of three tests among six variables; the shares are counted by hand."""
-    model = DependencyNetwork(
-        flat_trees(6),
-        features_of([[(1, 1), (3, 1), (4, 1)]]),
-        np.array([3], np.int32),
-        np.array([6.0]),
-    )
-    base = np.zeros(6)  # all removed tests fail, so only what no order removes is left
-    found = to_markov_network(model, base, Orders(np.arange(6), rotations=True, reverse=False))
-    weights = {
-        tuple(found.features.literals(f)): w
-        for f, w in enumerate(found.weight)
-        if found.features.length[f] > 1
-    }
-    # Of the six rotations two keep variables 1 and 4 after 3: those that begin with 2 and 3.
-    assert weights == {((1, 1), (3, 1), (4, 1)): pytest.approx(2.0)}
-
-
-def test_equal_features_of_both_directions_are_merged():
-    model = tree_network(
-        Trees(
-            np.array([0, 1, 4]),
-            np.array([-1, 0, -1, -1], np.int32),
-            np.array([[-1, -1], [2, 3], [-1, -1], [-1, -1]], np.int32),
-            np.log(np.array([[0.5, 0.5], [0.5, 0.5], [0.8, 0.2], [0.1, 0.9]])),
-        )
-    )
-    found = to_markov_network(model, np.full(2, 0.5), Orders(np.arange(2)))
-    assert isinstance(found, MarkovNetwork)
-    # Orders (0, 1) and (1, 0): the CPD of variable 1 alone depends on anything, so 4 features
-    # of both variables, 2 + 2 of one.
-    assert len(found.features) <= 8
-    every = [oracles.log_potential(found, np.array(s)) for s in itertools.product((0, 1), repeat=2)]
-    assert every[3] - every[2] > 0 > every[1] - every[0]
 
 
 @pytest.mark.parametrize(

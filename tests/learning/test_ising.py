@@ -15,7 +15,6 @@ from mnlearn.data.dataset import merge_rows
 from mnlearn.learning.ising.estimate import Estimate
 from mnlearn.learning.ising.estimation import TOLERANCE, estimate, learn_ising, prepare_items
 from mnlearn.learning.ising.resampling import bootstrap
-from mnlearn.learning.logistic import learn_logistic_path
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream
 from mnlearn.variables.schema import Schema, Variable, binary_schema
@@ -47,16 +46,13 @@ def test_finds_the_network_that_the_examples_come_from():
 
 @pytest.mark.parametrize("gamma", [0.0, 0.25, 1.0])
 def test_every_penalty_has_the_least_ebic(gamma):
-    """Compared with the definition, on the path that `learn_logistic_path` learns."""
+    """Compared with the definition, on the path of each variable."""
     data, _ = sampled(n_examples=300)
     network = learn_ising(data, gamma)
     for v in range(data.n_vars):
-        penalties = prepare_items(data).path(v, TOLERANCE).penalties
-        path = learn_logistic_path(data, penalties.tolist(), tolerance=1e-8, standardise=True)
-        ebic = []
-        for k in range(len(penalties)):
-            weights = path.coefficient[k].toarray()[v]
-            odds = data.rows @ weights + path.intercept[k, v]
+        path, ebic = prepare_items(data).path(v, TOLERANCE), []
+        for weights, intercept in zip(path.beta, path.intercept, strict=True):
+            odds = data.rows @ weights + intercept
             p = 1 / (1 + np.exp(-odds))
             p = np.where(data.rows[:, v] == 1, p, 1 - p)
             n_neighbours = np.count_nonzero(weights)
@@ -65,7 +61,7 @@ def test_every_penalty_has_the_least_ebic(gamma):
         best = int(np.argmin(ebic))
         assert_allclose(network.ebic[v], ebic[best], rtol=1e-6)
         assert_allclose(network.penalty[v], path.penalties[best])
-        assert_allclose(network.regression[v], path.coefficient[best].toarray()[v])
+        assert_allclose(network.regression[v], path.beta[best])
 
 
 GLMNET = json.loads((Path(__file__).parent / "ising_glmnet.json").read_text())["cases"]

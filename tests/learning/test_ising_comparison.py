@@ -81,15 +81,6 @@ def test_the_statistics_are_those_of_the_networks():
     assert np.isin(np.round(found.edges["p"] * 10), range(1, 11)).all()
 
 
-def test_the_comparison_does_not_depend_on_threads():
-    rng = np.random.default_rng(1)
-    groups = {"x": group(rng, 80, {(0, 1): 1}), "y": group(rng, 90, {(1, 2): 1})}
-    one, two = (compare(groups, 30, gamma=0.0, seed=4, threads=t) for t in (1, 3))
-    assert one.tests.equals(two.tests)
-    assert one.edges.equals(two.edges)
-    assert not compare(groups, 30, gamma=0.0, seed=5).edges.equals(one.edges)
-
-
 def test_what_is_rare_in_a_group_is_left_out():
     rng = np.random.default_rng(2)
     x, y = group(rng, 80, {}), group(rng, 80, {})

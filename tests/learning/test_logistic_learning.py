@@ -16,11 +16,10 @@ from mnlearn.kernels.l1_logistic.quadratic_model import (
     _step_inside,
     renew_hessian,
 )
-from mnlearn.learning.logistic import _design, learn_logistic_path, prepare_regressions
+from mnlearn.learning.logistic import Regressions, _design, learn_logistic_path
 from mnlearn.learning.logistic_path import build_pair_features, merge_pairs
 from mnlearn.learning.mixtures import average_networks
 from mnlearn.methods.dn_lr import PenaltyPaths
-from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.runtime.errors import InputError
 
 PENALTIES = [0.1, 1.0, 3.0, 10.0, 30.0, 100.0]
@@ -129,22 +128,6 @@ def test_the_same_minimum_as_liblinear(penalty):
 
 
 @pytest.mark.parametrize("free", [True, False])
-def test_standardised_weights_are_those_of_scaled_inputs(free):
-    data = dense_data(3)
-    path = learn_logistic_path(data, PENALTIES, free, 1e-7, standardise=True)
-    share = data.weight @ data.rows / data.n_examples
-    deviation = np.sqrt(share * (1 - share))
-    for k, penalty in enumerate(path.penalties):
-        coefficient = path.coefficient[k].toarray()
-        for v in range(data.n_vars):
-            _, slope, _ = losses(data, v, coefficient[v], path.intercept[k, v])
-            slope, own = np.delete(slope / deviation, v), np.delete(coefficient[v], v)
-            assert np.all(np.abs(slope) <= penalty + 0.05)
-            inside = own != 0
-            assert_allclose(slope[inside], -penalty * np.sign(own[inside]), atol=0.05)
-
-
-@pytest.mark.parametrize("free", [True, False])
 def test_equal_and_opposite_columns_and_rare_values(free):
     """The Hessian is singular, and most of it vanishes where one column tells the target."""
     rows = random_data(8, n_examples=2000, n_vars=5).rows
@@ -154,15 +137,6 @@ def test_equal_and_opposite_columns_and_rare_values(free):
     data = merge_rows(np.hstack([rows, rows, 1 - rows[:, :2], rare, rare]), weight)
     path = learn_logistic_path(data, [0.01, 0.1, 1.0, 10.0], free)
     assert np.all(path.gap <= 1e-5 * path.constant_loss)
-
-
-def test_a_path_ends_where_each_penalty_alone_does():
-    data = random_data(5, n_vars=8)
-    path = learn_logistic_path(data, PENALTIES, tolerance=1e-7)
-    for penalty in PENALTIES:
-        alone = learn_logistic_path(data, [penalty], tolerance=1e-7)
-        k = path.place(penalty)
-        assert_allclose(path.coefficient[k].toarray(), alone.coefficient[0].toarray(), atol=1e-3)
 
 
 @pytest.mark.parametrize("free", [True, False])
@@ -192,7 +166,7 @@ def test_a_path_goes_on_where_another_ended(free):
     """Columns that are stored negated and a variable without ones are among them."""
     rows = dense_data(3).rows.copy()
     rows[:, 5] = 0
-    regressions = prepare_regressions(merge_rows(rows), free)
+    regressions = Regressions(merge_rows(rows), free)
     ordered = np.array(PENALTIES[::-1])
     whole = regressions.all_paths(ordered, 1e-8)
     parts = None
@@ -218,14 +192,6 @@ def test_penalties_are_learned_down_to_the_one_that_is_asked_for():
     for a, b in zip(mine.coefficient, theirs.coefficient, strict=True):
         assert_array_equal(a.toarray(), b.toarray())
     assert_array_equal(mine.intercept, theirs.intercept)
-
-
-def test_threads_change_nothing():
-    data = random_data(6, n_vars=9)
-    one, two = (learn_logistic_path(data, PENALTIES, threads=t) for t in (1, 2))
-    for k in range(len(PENALTIES)):
-        assert_array_equal(one.coefficient[k].toarray(), two.coefficient[k].toarray())
-    assert_array_equal(one.intercept, two.intercept)
 
 
 def test_constant_variables_are_given_smoothed_counts():
@@ -282,18 +248,6 @@ def test_a_step_inside_solves_for_the_signs_that_the_weights_have_now(seed):
     expected[inside] += step
     assert (np.sign(expected) == np.sign(now)).all()
     assert_allclose(theta[active] + delta, expected, rtol=1e-4, atol=1e-5)
-
-
-def test_libra_files_hold_logistic_cpds(tmp_path):
-    data = random_data(9, n_vars=5)
-    network = learn_logistic_path(data, [2.0]).network(2.0)
-    path = tmp_path / "lr.dn"
-    save_model(network, path)
-    again = load_model(path)
-    assert_array_equal(conditional_log_odds(again, data), conditional_log_odds(network, data))
-    cpd = path.read_text().split("v3 {")[1].split("}")[0]
-    assert "+v3_1" in cpd
-    assert "tree" not in cpd
 
 
 @pytest.mark.parametrize("penalties", [[], [0.0], [-1.0], [np.inf]])

@@ -36,19 +36,17 @@ def learn_logistic_path(
     tolerance: float = TOLERANCE,
     *,
     threads: int = 1,
-    standardise: bool = False,
 ) -> LogisticPath:
     """Minimise log-loss + penalty * sum(|weights|) for every variable and each penalty.
 
     A variable that is constant is given the log-odds of its counts with one added to each (decision
     0002), a state that never occurs those of one example. The tolerance is a share of the loss of
-    the best constant; with `standardise` weights are penalised as if inputs had unit variance.
+    the best constant.
     """
     ordered = np.unique(np.asarray(penalties, np.float64))[::-1]
     if not (len(ordered) and np.isfinite(ordered).all() and ordered[-1] > 0 and tolerance > 0):
         raise InputError("logistic regression: expected positive penalties and tolerance.")
-    regressions = prepare_regressions(data, free_intercept, standardise)
-    return regressions.all_paths(ordered, float(tolerance), threads=threads)
+    return Regressions(data, free_intercept).all_paths(ordered, float(tolerance), threads=threads)
 
 
 class OwnPath(NamedTuple):
@@ -61,14 +59,15 @@ class OwnPath(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Regressions:
-    """What the regressions of all variables have in common; see `prepare_regressions`.
-
-    factor : what the penalty of each weight is multiplied by; the intercept comes last.
-    """
+    """What the regressions of all variables have in common."""
 
     data: Dataset
-    factor: NDArray[np.float64]
     free_intercept: bool
+
+    @cached_property
+    def factor(self) -> NDArray[np.float64]:
+        """Return what the penalty of each weight is multiplied by; the intercept comes last."""
+        return np.append(np.ones(self.data.n_columns), 0.0 if self.free_intercept else 1.0)
 
     @cached_property
     def order(self) -> NDArray[np.int64]:
@@ -198,14 +197,6 @@ class Regressions:
         return path if after is None else after.joined(path)
 
 
-def prepare_regressions(
-    data: Dataset, free_intercept: bool = True, standardise: bool = False
-) -> Regressions:
-    """Return what the regressions share; see `learn_logistic_path` for the arguments."""
-    factor = _penalty_factors(data, free_intercept, standardise)
-    return Regressions(data, factor, free_intercept)
-
-
 def _regress(
     regressions: Regressions,
     penalties: NDArray[np.float64],
@@ -286,16 +277,6 @@ def _entropy(count: NDArray[np.float64]) -> float:
     """Return the loss of the best constant in nats, by how often each state occurs."""
     share = count[count > 0] / count.sum()
     return -float(count.sum() * (share @ np.log(share)))
-
-
-def _penalty_factors(data: Dataset, free_intercept: bool, standardise: bool) -> NDArray[np.float64]:
-    """Return what the penalty of each weight is multiplied by; the intercept comes last."""
-    factor = np.ones(data.n_columns + 1)
-    factor[-1] = 0.0 if free_intercept else 1.0
-    if standardise:
-        deviation = np.sqrt(data.frequency * (1 - data.frequency))
-        factor[:-1] = np.where(deviation > 0, deviation, 1.0)
-    return factor
 
 
 def _design(

@@ -8,7 +8,7 @@ import numpy as np
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning.grid_order import falling, is_falling
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task
-from mnlearn.learning.logistic import TOLERANCE, LogisticPath, Regressions, prepare_regressions
+from mnlearn.learning.logistic import TOLERANCE, LogisticPath, Regressions
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.shares import ALONE, Shares
 from mnlearn.models.io import suffixes
@@ -43,7 +43,7 @@ class PenaltyPaths:
         key = (intercept, gap)
         began = time.process_time()
         if key not in self.grown:
-            self.grown[key] = GrownPath(prepare_regressions(self.train, intercept == "free"))
+            self.grown[key] = GrownPath(Regressions(self.train, intercept == "free"))
         own = self.grown[key]
         while penalty not in own.seconds:
             rest = [p for p in self.penalties if p not in own.seconds]

@@ -58,18 +58,3 @@ def test_the_same_splits_as_a_heap(train, monkeypatch, kind, quick):
     assert len(found) > (60 if quick else 20)
     assert learned.weight.tobytes() == by_heap.weight.tobytes()
     assert learned.child.tobytes() == by_heap.child.tobytes()
-
-
-@pytest.mark.parametrize("quick", [True, False])
-def test_the_same_splits_until_none_scores(train, monkeypatch, quick):
-    """The last splits score little more than nothing."""
-    few = merge_rows(train.rows[:, :5], train.weight / 50)
-
-    def model():
-        return MarkovGrowth(few, Penalty(1.0, 0.0))
-
-    found, _ = choices(model, 10**6, quick=quick)
-    monkeypatch.setattr(growth_module, "SplitQueue", PlainQueue)
-    assert found == choices(model, 10**6, quick=quick)[0]
-    scores = [gain - price * edges - SPLIT_COST for _, _, gain, edges, price in found]
-    assert sum(score < 0.5 for score in scores) > 2

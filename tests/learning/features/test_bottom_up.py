@@ -6,14 +6,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import expit
 
-import oracles
 from made_random import random_data
 from mnlearn.data.rows import pack_columns
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.kernels.search import gains, near_rows
 from mnlearn.kernels.search import generalisation as kernels
 from mnlearn.kernels.search.generalisation import Examples, MaskedFeatures, Price
-from mnlearn.learning.features import bottom_up
 from mnlearn.learning.features.bottom_up import search_bottom_up
 from mnlearn.learning.learner import Start, Task
 from mnlearn.learning.tuning import tune
@@ -143,38 +141,6 @@ def test_gains_are_within_their_bounds(seed, precision):
     # What falls short of what is needed may end early, and does not reach it.
     assert gains.best_weight(*cells, gain + 1e-3)[1] <= gain + 1e-9
     assert_allclose(gains.best_weight(*cells, 0.9 * gain), (w, gain))
-
-
-@pytest.mark.parametrize("initial", ["full", "positive"])
-def test_a_pass_gains_what_it_says(initial):
-    data = random_data(3, 300, 8)
-    penalty, price = Penalty(1.0, 1.0), 2.0
-    rows = pack_columns(data.rows.T)
-    asked = rows.copy() if initial == "positive" else pack_columns(np.ones_like(data.rows.T))
-    value, weight = rows.copy(), np.zeros(len(rows))
-    table = np.zeros(2**14, np.uint64)
-    kernels.remember_all(asked, value, table)
-    atoms = atomic_features(8)
-    base = np.zeros(8)
-    theta = conditional_log_odds(MarkovNetwork(8, atoms, base), data).T.copy()
-    start = total_pll(atoms, base, data)
-    n, gained = kernels.generalise_pass(
-        Examples(rows, data.weight, theta, OWN), np.arange(len(rows)),
-        masked(asked, value, weight), 5,
-        Price(penalty.l1, penalty.precision, price), table,
-    )  # fmt: skip
-    found = np.flatnonzero(weight)
-    assert n >= len(found) > 0
-    features = bottom_up._unpack_features(asked[found], value[found], 8)
-    whole = concatenate([atoms, features])
-    network = MarkovNetwork(8, whole, np.concatenate([base, weight[found]]))
-    assert_allclose(theta.T, oracles.log_odds_matrix(network, data.rows), atol=1e-9)
-    costs = np.sum(np.abs(weight) + 0.5 * weight**2) + price * np.bitwise_count(asked[found]).sum()
-    end = total_pll(whole, network.weight, data)
-    assert_allclose(gained, end - start - costs, rtol=1e-9)
-    # Every feature is an example with literals dropped, and still matches that example.
-    for f in found:
-        assert not np.any(asked[f] & (rows[f] ^ value[f]))
 
 
 def whole_examples():

@@ -14,7 +14,6 @@ from mnlearn.data.dataset import merge_rows
 from mnlearn.learning.features import sampled_gains
 from mnlearn.learning.features.pair_gains import (
     LikelihoodGains,
-    PairCandidates,
     mask_features,
     mask_network,
 )
@@ -132,41 +131,6 @@ def test_the_quick_search_ends_where_nothing_gains():
     assert min(quick.gained) > 2.0
     assert quick.n_scored < exact.n_scored
     assert abs(len(quick.gained) - len(exact.gained)) <= 3
-
-
-def test_sampled_expectations_agree_with_exact_ones():
-    data, penalty = random_data(6, 300, 8), Penalty(1.0)
-    pool = PairCandidates(data, 0.0)
-    sampled = SampledGains(data, penalty, 1.0, 20_000, 20, 1)
-    sampled.refit(pool, sampled.weight)
-    pool.add([int(np.argmax(pool.held))])
-    sampled.refit(pool, np.append(sampled.weight, 0.5))
-    exact = LikelihoodGains(data, penalty, 1.0)
-    exact.refit(pool, np.zeros(len(pool.features)))
-    # The weights are those of the likelihood, to within the error of the sample.
-    assert_allclose(sampled.weight, exact.weight, atol=0.15)
-    network = mask_network(pool.features, sampled.weight, binary_schema(8))
-    p = oracles.joint(network)
-    states = oracles.all_states(8)
-    n = len(sampled._states)
-    for c, chosen in enumerate(variables(pool.masks, 8)):
-        expected = p @ states[:, sorted(chosen)].all(axis=1)
-        drawn = sampled._share @ sampled._states[:, sorted(chosen)].all(axis=1)
-        error = np.sqrt(expected * (1 - expected) / n)
-        assert abs(drawn - expected) < 5 * error, c
-
-
-def test_both_expectations_find_the_strong_pairs():
-    data = random_data(7, 500, 7)
-    found = [
-        set(variables(searched(learner, data)[0].pool.features, 7))
-        for learner in (
-            DellaPietra(objective="likelihood", expectations="exact", min_gain=5.0),
-            DellaPietra(objective="likelihood", expectations="gibbs", min_gain=5.0),
-        )
-    ]
-    assert found[0] == found[1]
-    assert {frozenset(pair) for pair in ((1, 2), (3, 4), (5, 6))} <= found[0]
 
 
 def test_a_candidate_matches_enough_examples():

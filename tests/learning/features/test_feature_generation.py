@@ -1,7 +1,6 @@
 """Random generalisation: what is drawn, how often, and what is kept."""
 
 from collections import Counter
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -42,18 +41,6 @@ def test_every_feature_generalises_an_example(initial):
     for f in found[run.n_initial :]:
         assert len(f) >= 2
         assert any(f < example for example in examples)
-
-
-def test_the_first_features_are_drawn_as_the_paper_says():
-    """One example of four literals: 2 are kept, or 3, with probability 1/2 each."""
-    data = merge_rows(np.array([[1, 0, 1, 1]]))
-    full = next(iter(conjunctions(generate_features(data, 1))))
-    expected = dict.fromkeys(map(frozenset, combinations(full, 2)), 1 / 12)
-    expected |= dict.fromkeys(map(frozenset, combinations(full, 3)), 1 / 8)
-    counts = Counter(conjunctions(generate_features(data, 1, seed=s))[1] for s in range(6000))
-    assert set(counts) == set(expected)
-    chosen = [counts[f] for f in expected]
-    assert stats.chisquare(chosen, [6000 * p for p in expected.values()]).pvalue > 1e-3
 
 
 def test_duplicates_weigh():

@@ -24,7 +24,6 @@ from mnlearn.learning.latent_trees.search import learn_latent_tree
 from mnlearn.learning.latent_trees.tree import LatentTree, TreeMessages, run_em
 from mnlearn.learning.learner import Task
 from mnlearn.methods.chow_liu import ChowLiu
-from mnlearn.methods.ltm import LTM
 from mnlearn.models.circuit_building import NO_PARENT, tree_circuit
 
 
@@ -174,20 +173,6 @@ def test_em_never_lowers_the_likelihood(sample):
         assert tree.log_likelihood == pytest.approx(before)
     assert (np.diff(reached) > -1e-6).all()
     assert reached[-1] > reached[0]
-
-
-def test_threads_do_not_change_expected_counts(sample):
-    circuit, data = sample
-    one, many = expected_counts(circuit, data), expected_counts(circuit, data, 3)
-    assert one[0].tobytes() == many[0].tobytes()
-    assert one[1] == many[1]
-
-
-def test_the_method_returns_the_circuit(sample):
-    _, data = sample
-    fitted = LTM().learn(Task(data, LTM.grid({})))
-    assert fitted.details["n_hidden"] == 2
-    assert fitted.model.features is None
 
 
 @pytest.mark.parametrize("seed", range(4))

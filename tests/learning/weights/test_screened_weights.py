@@ -10,7 +10,6 @@ from threadpoolctl import threadpool_limits
 import oracles
 from made_random import random_data, random_features
 from mnlearn.data.dataset import merge_rows
-from mnlearn.kernels.arithmetic import logistic32
 from mnlearn.learning.features.generation import generate_features
 from mnlearn.learning.owlqn import new_history, restrict_history
 from mnlearn.learning.weights import descent
@@ -106,46 +105,6 @@ def test_columns_of_pairs_share_their_lists(monkeypatch):
     found, expected = likelihood.value_and_gradient(w), exact.value_and_gradient(w)
     assert_allclose(found[0], expected[0], rtol=1e-6)
     assert_allclose(found[1], expected[1], atol=1e-4 * data.n_examples)
-
-
-def test_does_not_depend_on_threads():
-    features, data = features_and_data(0)
-    w = np.random.default_rng(0).normal(size=len(features))
-    one = arrange_packed(features, data, 1).value_and_gradient(w)
-    three = arrange_packed(features, data, 3).value_and_gradient(w)
-    assert one[0] == three[0]
-    assert_array_equal(one[1], three[1])
-
-
-def test_restricted_is_the_likelihood_of_the_rest():
-    features, data = features_and_data(1)
-    rng = np.random.default_rng(1)
-    member = rng.random(len(features)) < 0.5
-    w = rng.normal(size=member.sum())
-    part = arrange_packed(features, data).restrict(member)
-    alone = arrange_packed(features.select(member), data)
-    assert part.n_features == member.sum()
-    assert_allclose(part.curvature, alone.curvature)
-    found, expected = part.value_and_gradient(w), alone.value_and_gradient(w)
-    assert_allclose(found[0], expected[0], rtol=1e-6)
-    assert_allclose(found[1], expected[1], atol=1e-2)
-
-
-def test_single_precision_functions():
-    from mnlearn.kernels.jit import kernel
-
-    @kernel
-    def tabulate(x, exp, log1p):
-        for i in range(len(x)):
-            exp[i] = logistic32.exp_nonpositive(x[i])
-            log1p[i] = logistic32.log1p_unit(exp[i])
-
-    x = -np.concatenate([[0.0], np.geomspace(1e-8, 200, 20001)]).astype(np.float32)
-    exp, log1p = np.empty_like(x), np.empty_like(x)
-    tabulate(x, exp, log1p)
-    exact = np.exp(np.maximum(x, np.float32(-87)).astype(float))
-    assert_allclose(exp, exact, rtol=3e-7)
-    assert_allclose(log1p, np.log1p(exp.astype(float)), rtol=3e-7)
 
 
 @pytest.mark.parametrize("penalty", [Penalty(0.5, 5.0), Penalty(1.0, 0.0), Penalty(None, 10.0)])

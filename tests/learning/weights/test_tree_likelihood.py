@@ -11,8 +11,6 @@ from mnlearn.data.dataset import merge_rows
 from mnlearn.learning.trees import learn_tree_path
 from mnlearn.learning.weights import arrangement, tree_likelihood
 from mnlearn.learning.weights.arrangement import arrange_tree_features
-from mnlearn.learning.weights.descent import Penalty, Stopping
-from mnlearn.learning.weights.fit import fit_weights
 from mnlearn.learning.weights.packed_likelihood import PackedLikelihood
 from mnlearn.learning.weights.stored_likelihood import arrange_stored
 from mnlearn.learning.weights.tree_likelihood import TreeLikelihood, arrange_trees, count_touches
@@ -152,15 +150,6 @@ def test_restricted_is_the_likelihood_of_the_rest(share):
     value, gradient = none.value_and_gradient(np.zeros(0))
     assert_allclose(value, data.n_vars * data.n_examples * np.log(2))
     assert gradient.shape == (0,)
-
-
-@pytest.mark.parametrize("penalty", [Penalty(1.0, 0.0), Penalty(0.5, 5.0), Penalty(None, 10.0)])
-def test_weights_are_those_of_the_stored_way(penalty):
-    found, data, _ = problem(4)
-    close = Stopping(1e-7)
-    expected = fit_weights(arrange_stored(found.features, data), penalty, stopping=close)
-    learned = fit_weights(arrange_trees(found, data), penalty, stopping=close, screen=True)
-    assert_allclose(learned.objective, expected.objective, rtol=2e-6)
 
 
 def test_trees_with_more_leaves_than_sixteen_bits_number(monkeypatch):

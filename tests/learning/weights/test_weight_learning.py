@@ -2,14 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
-from scipy.optimize import approx_fprime, minimize
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize
 
 import oracles
-from made_random import random_data, random_features, random_network
-from mnlearn.kernels.arithmetic import logistic
+from made_random import random_data, random_features
 from mnlearn.learning.weights.descent import Penalty, Stopping
 from mnlearn.learning.weights.fit import fit_weights
 from mnlearn.learning.weights.stored_likelihood import arrange_stored, find_flipped_partners
@@ -25,22 +22,6 @@ def problem(seed, n_vars=6, n_features=25):
     )
     data = random_data(seed, n_vars=n_vars)
     return features, data, arrange_stored(features, data)
-
-
-def value(features, data, w):
-    network = MarkovNetwork(data.n_vars, features, w)
-    return -data.weight @ oracles.pll(network, data.rows)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_value_and_gradient(seed):
-    features, data, likelihood = problem(seed)
-    w = np.random.default_rng(seed).normal(size=len(features))
-    found, gradient = likelihood.value_and_gradient(w)
-    assert_allclose(found, value(features, data, w), rtol=1e-12)
-    assert_allclose(
-        gradient, approx_fprime(w, lambda u: likelihood.value_and_gradient(u)[0], 1e-6), atol=2e-3
-    )
 
 
 def test_more_rows_than_sixteen_bits_number():
@@ -64,29 +45,6 @@ def test_more_rows_than_sixteen_bits_number():
         0, -np.where(data.rows, 1, -1) * conditional_log_odds(MarkovNetwork(20, features, w), data)
     ).sum(axis=1)
     assert_allclose(likelihood.value_and_gradient(w)[0], expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_curvature_is_the_hessian_diagonal_at_zero(seed):
-    features, _, likelihood = problem(seed)
-    zero = np.zeros(len(features))
-    step = 1e-4
-    for f in range(0, len(features), 5):
-        move = zero.copy()
-        move[f] = step
-        up, down = likelihood.value_and_gradient(move)[1], likelihood.value_and_gradient(-move)[1]
-        assert_allclose((up[f] - down[f]) / (2 * step), likelihood.curvature[f], rtol=1e-5)
-
-
-def test_threads_give_equal_bytes():
-    features, data, one = problem(0, n_vars=10, n_features=80)
-    w = np.random.default_rng(0).normal(size=len(features))
-    for threads in (2, 4):
-        more = arrange_stored(features, data, threads)
-        for a, b in zip(one.design, more.design, strict=True):
-            assert_array_equal(a, b)
-        assert one.value_and_gradient(w)[0] == more.value_and_gradient(w)[0]
-        assert_array_equal(one.value_and_gradient(w)[1], more.value_and_gradient(w)[1])
 
 
 def test_partners_differ_in_one_value():
@@ -135,20 +93,6 @@ def test_the_gap_bounds_the_distance_to_the_optimum_at_any_point(penalty):
         assert early.objective - best <= early.gap * (1 + 1e-9) + 1e-7
 
 
-def test_l1_optimality_conditions():
-    _features, _, likelihood = problem(4)
-    l1 = 8.0
-    learned = fit_weights(
-        likelihood, Penalty(None, l1), max_iterations=2000, stopping=Stopping(1e-10)
-    )
-    gradient = likelihood.value_and_gradient(learned.weight)[1]
-    zero = learned.weight == 0
-    assert zero.any()
-    assert not zero.all()
-    assert np.abs(gradient[zero]).max() <= l1 * (1 + 1e-3)
-    assert_allclose(gradient[~zero], -l1 * np.sign(learned.weight[~zero]), rtol=0.02)
-
-
 def test_a_warm_start_at_the_optimum_stays():
     _, _, likelihood = problem(1)
     penalty = Penalty(1.0)
@@ -156,33 +100,6 @@ def test_a_warm_start_at_the_optimum_stays():
     again = fit_weights(likelihood, penalty, start=best.weight)
     assert again.n_iterations == 0
     assert again.stopped_by == "gap"
-
-
-def test_weights_of_a_known_network_are_recovered():
-    network = random_network(5, n_vars=5, n_features=8, max_length=2, scale=0.7)
-    rng = np.random.default_rng(5)
-    from mnlearn.data.dataset import merge_rows
-
-    states = oracles.all_states(5)
-    data = merge_rows(states[rng.choice(32, 200_000, p=oracles.joint(network))])
-    learned = fit_weights(
-        arrange_stored(network.features, data),
-        Penalty(10.0),
-        max_iterations=500,
-        stopping=Stopping(1e-8),
-    )
-    # Features that span the same functions share weights freely; compare the distributions.
-    found = MarkovNetwork(5, network.features, learned.weight)
-    assert_allclose(oracles.joint(found), oracles.joint(network), atol=0.005)
-
-
-@given(st.lists(st.floats(-700, 700), min_size=1, max_size=50))
-@settings(deadline=None, max_examples=50)
-def test_logistic_functions(values):
-    x = np.array(values)
-    found = np.array([logistic.log_sigmoid(v) for v in x])
-    assert_allclose(found, -np.logaddexp(0, -x), rtol=1e-14, atol=1e-300)
-    assert_allclose([logistic.sigmoid(v) for v in x], 1 / (1 + np.exp(-x)), rtol=1e-13)
 
 
 @pytest.mark.parametrize("arguments", [{"sd": 0.0}, {"sd": -1.0}, {"l1": -1.0}])
