@@ -1,6 +1,7 @@
 """Imports run one way between the folders of the package, and in no circle inside a folder."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import networkx as nx
@@ -71,7 +72,10 @@ def own_imports(path):
                 break
 
 
-IMPORTED = {path: set(own_imports(ROOT / path)) for path in MODULES}
+@cache
+def imported():
+    """What each module imports; not at the import of this one, which each worker of a run does."""
+    return {path: set(own_imports(ROOT / path)) for path in MODULES}
 
 
 def test_every_module_is_in_a_folder():
@@ -80,11 +84,11 @@ def test_every_module_is_in_a_folder():
 
 def test_imports_run_one_way():
     up = [
-        f"{path} imports {imported}"
+        f"{path} imports {other}"
         for path in MODULES
-        for imported in IMPORTED[path]
-        if imported != FACE.with_suffix("") and room(imported) != room(path)
-        if LINE[room(imported)] <= LINE[room(path)]
+        for other in imported()[path]
+        if other != FACE.with_suffix("") and room(other) != room(path)
+        if LINE[room(other)] <= LINE[room(path)]
     ]
     assert up == []
 
@@ -111,11 +115,11 @@ def test_imports_inside_a_folder_run_in_no_circle(folder):
     """Each file and each sub-folder is one node."""
     inside = nx.DiGraph()
     for path in MODULES:
-        for imported in IMPORTED[path]:
-            if path.is_relative_to(folder) and imported.is_relative_to(folder):
-                one, other = (p.relative_to(folder).parts[0] for p in (path, imported))
-                if one.removesuffix(".py") != other:
-                    inside.add_edge(one.removesuffix(".py"), other)
+        for other in imported()[path]:
+            if path.is_relative_to(folder) and other.is_relative_to(folder):
+                one, two = (p.relative_to(folder).parts[0] for p in (path, other))
+                if one.removesuffix(".py") != two:
+                    inside.add_edge(one.removesuffix(".py"), two)
     assert list(nx.simple_cycles(inside)) == []
 
 
@@ -140,6 +144,6 @@ def test_methods_do_not_score_or_tune():
     """A method names the score that compares its models."""
     for path in MODULES:
         if room(path) == "methods":
-            for module in IMPORTED[path]:
+            for module in imported()[path]:
                 assert room(module) not in ("scoring", "inference"), path
                 assert module != Path(LIBRARY, "learning", "tuning"), path

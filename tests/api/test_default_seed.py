@@ -1,5 +1,7 @@
 """The seed of a call that names none: that of the command line, the same in each call."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,14 +13,25 @@ RNG = np.random.default_rng(3)
 ROWS = np.cumsum(RNG.random((120, 4)) < 0.25, axis=1) % 2
 FRAME = pd.DataFrame(ROWS, columns=list("abcd"))
 HOLES = FRAME.astype(float).mask(RNG.random(FRAME.shape) < 0.2)
-WIDE = mn.Atomic().fit(RNG.integers(0, 2, (50, 25)))
-LEARNED = mn.DTSL().fit(FRAME)
+WIDE = RNG.integers(0, 2, (50, 25))
+
+
+@cache
+def learned():
+    return mn.DTSL().fit(FRAME)
+
+
+@cache
+def wide():
+    return mn.Atomic().fit(WIDE)
+
+
 CALLS = {
-    "sample of a model": lambda **seed: WIDE.model_.sample(20, burn_in=2, **seed),
-    "sample of an estimator": lambda **seed: WIDE.sample(20, burn_in=2, **seed),
-    "query": lambda **seed: LEARNED.query({"a": 1}, inference="gibbs", samples=40, **seed),
+    "sample of a model": lambda **seed: wide().model_.sample(20, burn_in=2, **seed),
+    "sample of an estimator": lambda **seed: wide().sample(20, burn_in=2, **seed),
+    "query": lambda **seed: learned().query({"a": 1}, inference="gibbs", samples=40, **seed),
     "score": lambda **seed: (
-        mn.score(LEARNED, FRAME, "cmll", folds=1, inference="gibbs", samples=9, **seed).mean
+        mn.score(learned(), FRAME, "cmll", folds=1, inference="gibbs", samples=9, **seed).mean
     ),
     "impute": lambda **seed: mn.impute(HOLES, iterations=1, **seed),
     "fit": lambda **seed: mn.Atomic(missing="impute", **seed).fit(HOLES).model_.weight,

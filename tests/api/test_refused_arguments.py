@@ -1,5 +1,7 @@
 """What people give that is no table, no list and no number."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -68,7 +70,12 @@ def test_suffixes_in_capitals(tmp_path):
     assert mn.read_data(tmp_path / "D.NPZ").schema.names == ("a", "b", "c")
 
 
-ISING = mn.Ising().fit([[0, 0], [1, 1], [0, 1], [1, 0]] * 20)
+@cache
+def ising():
+    """A fitted network; not at the import, which each worker of a run does."""
+    return mn.Ising().fit([[0, 0], [1, 1], [0, 1], [1, 0]] * 20)
+
+
 NEVER = mn.MarkovNetwork.from_features([{"b": 1}], [-np.inf], ["a", "b", *"cdefghijklmnopq"])
 NETWORK = mn.MarkovNetwork.from_features([{"a": 1, "b": 1}], [0.5], ["a", "b"])
 
@@ -76,8 +83,8 @@ NETWORK = mn.MarkovNetwork.from_features([{"a": 1, "b": 1}], [0.5], ["a", "b"])
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: ISING.bootstrap("x"), "n_resamples: expected a whole number from 1, got 'x'"),
-        (lambda: ISING.drop_cases(2.5), "n_resamples: expected a whole number from 1, got 2.5"),
+        (lambda: ising().bootstrap("x"), "n_resamples: expected a whole number from 1, got 'x'"),
+        (lambda: ising().drop_cases(2.5), "n_resamples: expected a whole number from 1, got 2.5"),
         (
             lambda: mn.compare_ising({"x": [[0]], "y": [[1]]}, "x"),
             "n_permutations: expected a whole",

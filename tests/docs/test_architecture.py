@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from test_layers import IMPORTED, LIBRARY, ROOT, STUDIES
+from test_layers import LIBRARY, ROOT, STUDIES, imported
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 PLACE = re.compile(r'<text id="(\w+)-(\w+)" [^>]*y="(\d+)"')
@@ -32,9 +32,9 @@ def test_the_picture_has_every_folder():
 
 def test_imports_go_down_in_the_picture():
     y = drawn()
-    rooms = {path: path.parts[:2] for path in IMPORTED}
-    for path, imported in IMPORTED.items():
-        for other in imported:
+    rooms = {path: path.parts[:2] for path in imported()}
+    for path, others in imported().items():
+        for other in others:
             here, there = rooms[path], other.parts[:2]
             if here in y and there in y and here != there:
                 assert y[here] < y[there], f"{path} imports {other}"

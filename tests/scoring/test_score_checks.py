@@ -1,6 +1,7 @@
 """What scores refuse, which of them are exact, and the error of sampled ones."""
 
 import dataclasses
+import functools
 
 import numpy as np
 import pytest
@@ -28,16 +29,24 @@ from oracles import all_states
 
 EXACT = Inference("exact")
 MARKOV = random_network(0)
-FEATURE_TREE = learn_feature_tree(random_data(0), LemSettings(delta=0.01))
-KINDS = [
-    pytest.param(MARKOV, id="networks"),
-    pytest.param(compile_network(MARKOV), id="circuits"),
-    pytest.param(random_hidden_tree(0, n_vars=6), id="hidden trees"),
-    pytest.param(FEATURE_TREE, id="feature trees"),
-]
+KINDS = ("networks", "circuits", "hidden trees", "feature trees")
 
 
-@pytest.mark.parametrize("model", KINDS)
+@functools.cache
+def made(kind):
+    """Return a model; not at the import, which each worker of a run does."""
+    if kind == "circuits":
+        return compile_network(MARKOV)
+    if kind == "feature trees":
+        return learn_feature_tree(random_data(0), LemSettings(delta=0.01))
+    return random_hidden_tree(0, n_vars=6) if kind == "hidden trees" else MARKOV
+
+
+@pytest.fixture(params=KINDS)
+def model(request):
+    return made(request.param)
+
+
 def test_data_and_groups_are_checked(model):
     other, data = random_data(0, n_vars=5), random_data(0)
     for score in (
@@ -84,7 +93,7 @@ def test_which_likelihoods_are_exact():
     assert has_exact_likelihood(random_dependency_network(0)) is False
     assert has_exact_likelihood(compile_network(MARKOV)) is True
     assert has_exact_likelihood(random_hidden_tree(0)) is True
-    assert has_exact_likelihood(FEATURE_TREE) is True
+    assert has_exact_likelihood(made("feature trees")) is True
 
 
 def test_networks_that_cannot_be_enumerated_are_compiled():
@@ -157,7 +166,7 @@ def test_whether_inference_converged_is_known_of_approximations_only():
 def test_estimates_of_models_with_an_exact_likelihood_are_exact():
     data = random_data(0)
     bp = Inference("bp", iterations=100, tolerance=1e-6)
-    for (model,) in (kind.values for kind in KINDS[1:]):
+    for model in map(made, KINDS[1:]):
         annealed = any_model.annealed_ll(model, data, Annealing(), seed=0)
         assert_allclose(annealed.per_row, any_model.ll(model, data).per_row)
         assert annealed.monte_carlo_error == 0
@@ -197,7 +206,6 @@ def test_a_value_of_conditional_probability_0(monkeypatch):
     assert found.per_row.tolist() == [0.0, -np.inf]
 
 
-@pytest.mark.parametrize("model", KINDS)
 def test_the_likelihood_of_the_known_cells(model):
     # No row knows the value of the last variable.
     rows = np.array([[1, 2, 0, 2, 1, 2], [0, 1, 1, 0, 1, 2]], np.uint8)
