@@ -298,3 +298,20 @@ def test_lists_of_ones_are_saved_as_rows(monkeypatch, tmp_path):
     assert isinstance(read.stored, Ones)
     np.testing.assert_array_equal(read.rows, data.rows)
     np.testing.assert_array_equal(read.row_of, data.row_of)
+
+
+@pytest.mark.parametrize("name", ["ChowLiu", "L1", "DNLR", "DTSL", "ACMN"])
+def test_learners_and_scores_take_sparse_matrices_as_they_are(monkeypatch, name):
+    matrix = (np.random.default_rng(6).random((200, 17)) < 0.08).astype(np.uint8)
+    matrix[:, 3] |= matrix[:, 2]
+    expected = getattr(mnlearn, name)().fit(matrix)
+    monkeypatch.setattr("mnlearn.data.rows.LARGE", 0)
+    monkeypatch.setattr("mnlearn.data.dataset._CELLS", 1000)
+    read = mnlearn.read_data(sparse.csr_array(matrix))
+    found = getattr(mnlearn, name)().fit(sparse.csr_array(matrix))
+    assert found.score(sparse.csr_array(matrix)) == pytest.approx(expected.score(matrix), 1e-12)
+    for metric in ("pll", "ll"):
+        if metric == "pll" or expected.model_.has_joint:
+            mean = mnlearn.score(found.model_, read, metric=metric).mean
+            wanted = mnlearn.score(expected.model_, matrix, metric=metric).mean
+            assert mean == pytest.approx(wanted, 1e-12)

@@ -4,6 +4,7 @@ All functions raise InputError if the data have other variables than the model. 
 not depend on the number of threads.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +16,7 @@ from mnlearn.data.incomplete import IncompleteData
 from mnlearn.inference.annealing import Annealing, estimate_log_partition
 from mnlearn.inference.circuits.exact import conditional_scores, flip_log_odds
 from mnlearn.inference.conditionals import conditional_log_odds, log_own_conditionals
-from mnlearn.inference.exact import ExactForm, log_partition, log_value
+from mnlearn.inference.exact import log_partition, log_value
 from mnlearn.inference.hidden_trees import log_conditionals
 from mnlearn.inference.marginals import conditional_log_likelihood
 from mnlearn.inference.plan import CONDITIONAL, LIKELIHOOD, OWN, VALUE, plan
@@ -55,8 +56,13 @@ def pll(model: Model, data: Dataset, threads: int = 1) -> Score:
     if isinstance(model, HiddenTree):
         if _divides_badly(model):
             return cll(model, data, [[v] for v in range(data.n_vars)], threads)
-        return score_of(log_conditionals(model, data.rows, threads).sum(axis=1), data)
-    return score_of(_log_pseudo_likelihood(model, data, threads), data)
+        return _by_parts(lambda part: log_conditionals(model, part.rows, threads).sum(axis=1), data)
+    return _by_parts(lambda part: _log_pseudo_likelihood(model, part, threads), data)
+
+
+def _by_parts(score: Callable[[Dataset], NDArray[np.float64]], data: Dataset) -> Score:
+    """Score each distinct row, a few at a time where rows are stored as lists."""
+    return score_of(np.concatenate([score(part) for part in data.parts()]), data)
 
 
 def _divides_badly(tree: HiddenTree) -> bool:
@@ -220,17 +226,13 @@ def ll(model: Model, data: Dataset, threads: int = 1) -> Score:
     _refuse_without_joint(model, "ll")
     chosen = plan(model, LIKELIHOOD)
     if chosen.form is not None:
-        return _exact_ll(chosen.form, data, threads)
+        form, log_z = chosen.form, log_partition(chosen.form)
+        return _by_parts(lambda part: log_value(form, part.rows, threads) - log_z, data)
     if chosen.way == OWN:
-        return score_of(model.log_likelihood(data.rows, threads), data)
+        return _by_parts(lambda part: model.log_likelihood(part.rows, threads), data)
     every = np.arange(data.n_vars)
     per_row = conditional_log_likelihood(terms_of(model), data.rows, every, threads)
     return score_of(per_row, data)
-
-
-def _exact_ll(form: ExactForm, data: Any, threads: int) -> Score:
-    """Return the log-likelihood of what is known in each row."""
-    return score_of(log_value(form, data.rows, threads) - log_partition(form), data)
 
 
 def marginal_ll(model: Model, data: IncompleteData, threads: int = 1) -> Score:
@@ -248,7 +250,7 @@ def marginal_ll(model: Model, data: IncompleteData, threads: int = 1) -> Score:
     check_variables(model, evidence)
     form = plan(model, VALUE, known_values(model.schema, data.rows) == NO_STATE).form
     assert form is not None
-    return _exact_ll(form, evidence, threads)
+    return score_of(log_value(form, data.rows, threads) - log_partition(form), evidence)
 
 
 def annealed_ll(
