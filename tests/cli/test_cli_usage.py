@@ -1,15 +1,11 @@
 """Faults in the arguments of any command, and its help."""
 
-import importlib
-import pkgutil
 import subprocess
 import sys
 
 import click
 import pytest
 
-import mnlearn.cli
-import mnlearn_studies.cli
 from command import refuse, run, succeed
 from mnlearn.cli import main
 from mnlearn.cli.compile import _QUICK
@@ -54,18 +50,6 @@ def test_every_command_has_help(command):
     text = succeed(f"{command} --help").stdout
     assert "Usage: " in text
     assert "\\b" not in text
-
-
-def test_no_command_is_left_out():
-    """The names are written down, so that the help loads no module that it does not need."""
-    defined = set()
-    for package in (mnlearn.cli, mnlearn_studies.cli):
-        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-            content = vars(importlib.import_module(module.name)).values()
-            defined |= {x.name for x in content if isinstance(x, click.Command) and x is not main}
-    # Those of the group `step`.
-    defined -= {"record", "products", "write"}
-    assert defined == set(NAMES)
 
 
 def test_help_of_fit_names_the_learners_by_score_and_network():

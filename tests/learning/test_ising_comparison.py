@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import oracles
 from mnlearn.data.dataset import merge_rows
-from mnlearn.learning.ising.comparison import compare
+from mnlearn.learning.ising.comparison import compare, holm
 from mnlearn.learning.ising.estimation import learn_ising
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import binary_schema
@@ -90,6 +90,11 @@ def test_what_is_rare_in_a_group_is_left_out():
     assert found.dropped == ("c",)
     assert found.networks["x"].labels == ("a", "b", "d")
     assert len(found.edges) == 3
+
+
+def test_holms_correction_by_hand():
+    assert_allclose(holm([0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02])
+    assert_allclose(holm([0.9, 0.8]), [1.0, 1.0])
 
 
 def test_refuses_what_cannot_be_compared():
