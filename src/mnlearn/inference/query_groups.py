@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mnlearn.inference.score import check_groups
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import InputError, name_file
 from mnlearn.runtime.files import read_json
 from mnlearn.runtime.random_streams import stream
 
@@ -56,8 +56,6 @@ def _check(path: Path, groups: Any, n_vars: int) -> Groups:
         or not all(type(v) is int for group in groups for v in group)
     ):
         raise InputError(f"{path}: expected a list of query groups, lists of variables from 0.")
-    try:
+    with name_file(path):
         check_groups(groups, n_vars)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
     return groups

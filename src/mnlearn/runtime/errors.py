@@ -64,6 +64,15 @@ class FullDiskError(InputError):
 
 
 @contextmanager
+def name_file(path: Path | str) -> Iterator[None]:
+    """Begin the sentences on what a file holds with its name."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+@contextmanager
 def name_data(where: Path | str) -> Iterator[None]:
     """Name the file or the argument in faults of data that are found while the data are used."""
     try:

@@ -19,7 +19,7 @@ from mnlearn.models.bayesian_network import BayesianNetwork, network_of_tables
 from mnlearn.models.cpds import CpdTable
 from mnlearn.models.io.printed import check_sums, fault_of, numbers
 from mnlearn.models.io.xmlbif import parse_xmlbif
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import InputError, name_file
 from mnlearn.runtime.files import read_text, write_text
 from mnlearn.variables.arrays import states_of
 from mnlearn.variables.schema import Schema, Variable
@@ -59,11 +59,9 @@ def parse_bif(text: str, where: str) -> BayesianNetwork:
     """Return the network of a text; see `read_bif`. Sentences of errors begin with `where`."""
     reader = _Reader(where, text)
     reader.read()
-    try:
+    with name_file(where):
         variables = (Variable(name, states_of(v.states)) for name, v in reader.variables.items())
         return network_of_tables(Schema(tuple(variables)), reader.tables)
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from error
 
 
 def write_bif(network: BayesianNetwork, path: Path | str) -> None:
@@ -77,10 +75,8 @@ def write_bif(network: BayesianNetwork, path: Path | str) -> None:
         lines += [f"variable {name} {{"]
         lines += [f"  type discrete [ {len(own)} ] {{ {', '.join(own)} }};", "}"]
     for v, name in enumerate(names):
-        try:
+        with name_file(path):
             parents, prob = network.table(v)
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from error
         given = f" | {', '.join(names[u] for u in parents)}" if parents else ""
         lines.append(f"probability ( {name}{given} ) {{")
         rows = prob.reshape(-1, prob.shape[-1]).tolist()

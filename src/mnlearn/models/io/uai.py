@@ -24,7 +24,7 @@ from mnlearn.models.io.printed import check_sums, numbers
 from mnlearn.models.io.suffixes import form_of
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork, network_with_constant
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import InputError, name_file
 from mnlearn.runtime.files import read_text, write_text
 from mnlearn.runtime.progress import say
 from mnlearn.variables.schema import Schema, numbered_schema
@@ -64,12 +64,10 @@ def read_uai(path: Path | str) -> MarkovNetwork | BayesianNetwork:
             "as evidence to use them."
         )
     schema = numbered_schema(arity)
-    try:
+    with name_file(path):
         if kind == "BAYES":
             return network_of_tables(schema, _tables(schema, factors))
         return _markov_network(schema, factors)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
 
 
 def read_uai_evidence(path: Path | str, schema: Schema) -> list[dict[int, int]]:
@@ -147,10 +145,8 @@ def _markov_network(schema: Schema, factors: Sequence[Factor]) -> MarkovNetwork:
 
 def write_uai(model: MarkovNetwork | BayesianNetwork | JunctionTree, path: Path | str) -> None:
     """Write a network: a table for each CPD, clique, or set of variables that features join."""
-    try:
+    with name_file(path):
         factors = list(_factors_of(model))
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
     if sum(factor.table.size for factor in factors) > MAX_CELLS:
         raise InputError(f"{path}: expected tables with at most {MAX_CELLS:,} cells in all.")
     if not all(np.isfinite(factor.table).all() for factor in factors):

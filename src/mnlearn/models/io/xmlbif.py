@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 from mnlearn.models.bayesian_network import BayesianNetwork, network_of_tables
 from mnlearn.models.cpds import CpdTable
 from mnlearn.models.io.printed import check_sums, fault_of, numbers
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import InputError, name_file
 from mnlearn.runtime.files import read_text
 from mnlearn.variables.arrays import states_of
 from mnlearn.variables.schema import Schema, Variable
@@ -32,7 +32,7 @@ def parse_xmlbif(text: str, where: str) -> BayesianNetwork:
             f"{where}: expected XMLBIF, which has VARIABLE and DEFINITION in BIF; other forms of "
             "XML can be converted to .bif, for example with pyAgrum."
         )
-    try:
+    with name_file(where):
         schema = Schema(tuple(Variable(name, states_of(own)) for name, own in declared.items()))
         tables: dict[int, CpdTable] = {}
         for definition in root.iter("DEFINITION"):
@@ -44,8 +44,6 @@ def parse_xmlbif(text: str, where: str) -> BayesianNetwork:
             if v not in tables:
                 raise InputError(f"variable {name} has no DEFINITION.")
         return network_of_tables(schema, tables)
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from error
 
 
 def _table(definition: ElementTree.Element, schema: Schema) -> tuple[int, CpdTable]:

@@ -25,7 +25,7 @@ from mnlearn.models.io.libra.literals import (
     number_text,
 )
 from mnlearn.models.io.printed import exp_of
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import InputError, name_file
 from mnlearn.runtime.files import decode_json, read_text, split_lines, write_text
 from mnlearn.runtime.names import check_names
 from mnlearn.runtime.progress import say
@@ -125,10 +125,8 @@ class _Reader:
             np.array(self.weight, np.float64),
             features,
         )
-        try:
+        with name_file(self.path):
             circuit.check()
-        except InputError as error:
-            raise InputError(f"{self.path}: {error}") from error
         return circuit
 
     def _add_free_variables(self) -> None:
@@ -156,11 +154,9 @@ class _Reader:
         names, states = self._named("names", plain), self._named("states", plain)
         if names is None and states is None:
             return plain
-        try:
+        with name_file(self.path):
             pairs = zip(names or plain.names, states or (v.states for v in plain), strict=True)
             return Schema(tuple(Variable(n, tuple(s)) for n, s in pairs), names is not None)
-        except InputError as error:
-            raise InputError(f"{self.path}: {error}") from error
 
     def _named(self, key: str, plain: Schema) -> list[Any] | None:
         """Return the names or the states of variables in the last lines; None without any."""

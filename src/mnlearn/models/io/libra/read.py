@@ -24,7 +24,7 @@ from mnlearn.models.features import FeatureSet, feature_set
 from mnlearn.models.interactions import allowed_states
 from mnlearn.models.io.libra.parse import ALWAYS, Factor, Reader, Row, Table, Tree, rows_of
 from mnlearn.models.markov_network import MarkovNetwork, network_with_constant
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import name_file
 
 # Most cells of the table of a CPD.
 MAX_CELLS = 1 << 21
@@ -67,10 +67,8 @@ def read_mn(path: Path | str) -> MarkovNetwork:
             constant += row.weight
     reader.finish()
     weight = np.array(collected.weight, np.float64)
-    try:
+    with name_file(path):
         return network_with_constant(reader.schema, collected.features(), weight, constant)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
 
 
 def read_dn(path: Path | str) -> DependencyNetwork:
@@ -141,11 +139,9 @@ def read_bn(path: Path | str) -> BayesianNetwork:
             )
         parents, value = found
         tables[target] = CpdTable(parents, np.exp(normalised(value)))
-    try:
+    with name_file(path):
         of_tables = tables_of(len(reader.schema), tables)
         return bayesian_network(assemble(reader.schema, trees), reader.schema, of_tables)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
 
 
 def _rows_with(reader: Reader, factor: Factor, target: int) -> Iterator[Row]:
