@@ -11,11 +11,7 @@ from mnlearn.runtime.decompression import COMPRESSED
 from mnlearn.runtime.errors import InputError, name_data
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from mnlearn.data.dataset import Dataset
-    from mnlearn.variables.schema import Schema
 
 
 def read_grid(path: Path | None) -> dict[str, Any]:
@@ -112,11 +108,3 @@ def save_data(data: "Dataset", path: Path) -> None:
         data.save(path)
     else:
         save_text(data, path)
-
-
-def save_rows(rows: "NDArray[np.uint8]", schema: "Schema", path: Path) -> None:
-    """Write examples as text, in the states of their variables."""
-    from mnlearn.data.dataset import Dataset
-    from mnlearn.data.text_tables import save_text
-
-    save_text(Dataset.from_arrays(rows, schema=schema), path)

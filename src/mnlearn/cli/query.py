@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnlearn.cli.files import check_outputs, check_text_form, save_rows
+from mnlearn.cli.files import check_outputs, check_text_form
 from mnlearn.cli.options import (
     FILE,
     QUERY_NAMES,
@@ -180,6 +180,8 @@ def sample(
     Wide Markov networks and dependency networks need chains.
     """
     from mnlearn.api.queries import advised
+    from mnlearn.data.dataset import Dataset
+    from mnlearn.data.text_tables import save_text
     from mnlearn.inference.plan import SAMPLE, plan
     from mnlearn.inference.sampling import sample_rows
     from mnlearn.models.io.formats import load_model
@@ -195,7 +197,7 @@ def sample(
     rows = sample_rows(
         model, n_rows, burn_in, stream_seed(seed, "sample"), threads=threads, chosen=chosen
     )
-    save_rows(rows, model.schema, out)
+    save_text(Dataset.from_arrays(rows, schema=model.schema), out)
 
 
 def evidence_path(evidence: str) -> Path | None:

@@ -59,31 +59,19 @@ class ExpansionLimit:
 DEFAULT_LIMIT = ExpansionLimit()
 
 
-@contextmanager
-def open_bytes(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> Iterator[IO[bytes]]:
-    """Yield the content of `path` as a stream, expanded by its suffix `.xz`, `.gz` or `.bz2`."""
+def read_limited(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> bytes:
+    """Return the content of `path`, expanded by its suffix `.xz`, `.gz` or `.bz2`."""
     path = Path(path)
     try:
-        file = path.open("rb")
+        with path.open("rb") as file:
+            if path.suffix.lower() not in _OPENERS:
+                return file.read()
+            with _expand(file, path, path.stat().st_size, limit) as expanded:
+                return _read_all(expanded)
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file.") from error
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
-    with file:
-        if path.suffix.lower() not in _OPENERS:
-            try:
-                yield file
-            except OSError as error:
-                raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
-            return
-        with _expand(file, path, path.stat().st_size, limit) as expanded:
-            yield expanded
-
-
-def read_limited(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> bytes:
-    """Return the whole content of `path`; see `open_bytes`."""
-    with open_bytes(path, limit) as file:
-        return _read_all(file) if Path(path).suffix.lower() in _OPENERS else file.read()
 
 
 def expand(content: bytes, place: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> bytes:

@@ -86,19 +86,14 @@ def write_json(path: Path | str, value: Any) -> None:
     write_text(path, json.dumps(value, indent=2, sort_keys=True, allow_nan=False) + "\n")
 
 
-def read_bytes(path: Path | str) -> bytes:
-    """Return the content of `path`, decompressed by its suffix `.xz`, `.gz` or `.bz2`."""
-    return read_limited(path)
-
-
 def file_digest(path: Path) -> str:
     """Return the SHA-256 of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def read_text(path: Path | str) -> str:
-    """Return the content of `path` as text; see `read_bytes` and `decode_text`."""
-    return decode_text(read_bytes(path), path)
+    """Return the content of `path` as text; see `read_limited` and `decode_text`."""
+    return decode_text(read_limited(path), path)
 
 
 def decode_text(content: bytes, where: Path | str) -> str:

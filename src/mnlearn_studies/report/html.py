@@ -10,7 +10,8 @@ from xml.etree.ElementTree import Element
 from markdown import Markdown
 from markdown.treeprocessors import Treeprocessor
 
-from mnlearn.runtime.files import read_bytes, write_text
+from mnlearn.runtime.decompression import read_limited
+from mnlearn.runtime.files import write_text
 from mnlearn_studies.report.markdown import make_anchors
 
 # Cells with more characters may break into lines.
@@ -153,7 +154,7 @@ class _ForBrowser(Treeprocessor):
                 root[position] = _box("nav", element, {"aria-label": "Contents"})
 
     def _embed(self, image: Element) -> None:
-        content = read_bytes(self.folder / image.get("src", ""))
+        content = read_limited(self.folder / image.get("src", ""))
         width, height = (round(_SCALE * size) for size in struct.unpack(">II", content[16:24]))
         image.set("src", f"data:image/png;base64,{base64.b64encode(content).decode('ascii')}")
         image.set("width", str(width))
