@@ -1,4 +1,4 @@
-"""Our exponentials and logarithms against those of NumPy: a few units in the last place."""
+"""Our exponentials and logarithms against those of NumPy, and the choice between near-ties."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.special import expit, log_expit
 
 from mnlearn.kernels.arithmetic import logistic
+from mnlearn.kernels.arithmetic.ties import EQUAL, first_greatest, rounded
 from mnlearn.kernels.jit import kernel
 
 
@@ -61,3 +62,29 @@ def test_where_the_series_are_worst():
     exp, log1p, log = (np.empty_like(x) for _ in range(3))
     _tabulate(x, exp, log1p, log, np.empty((4, len(x))))
     assert_allclose(log, np.log(x), rtol=5e-16)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([3.0], 0),
+        ([1.0, 3.0, 2.0], 1),
+        ([3.0 - 0.9 * EQUAL, 3.0, 3.0], 0),
+        ([3.0 - 1.1 * EQUAL, 3.0, 3.0], 1),
+        # A chain of near-ties: only what is near the greatest counts.
+        ([3.0 - 1.6 * EQUAL, 3.0 - 0.8 * EQUAL, 3.0], 1),
+        ([-np.inf, -5.0, -5.0], 1),
+        ([-np.inf, -np.inf], 0),
+    ],
+)
+def test_the_first_of_the_greatest(values, expected):
+    assert first_greatest(np.array(values), EQUAL) == expected
+
+
+def test_sums_in_another_order_are_rounded_to_the_same_number():
+    terms = np.random.default_rng(3).random(1000)
+    sums = [float(sum(terms[order])) for order in (np.arange(1000), np.argsort(terms))]
+    assert sums[0] != sums[1]
+    assert rounded(sums[0], 1e-9) == rounded(sums[1], 1e-9) == pytest.approx(sums[0], abs=1e-9)
+    assert rounded(sums[0] + 2e-9, 1e-9) != rounded(sums[0], 1e-9)
+    assert rounded(-np.inf, 1e-9) == -np.inf
