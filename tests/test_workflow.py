@@ -108,7 +108,7 @@ def test_a_clone_with_an_older_record_makes_exactly_what_is_missing(finished, tm
     tree = clone(finished, tmp_path / "clone")
     before = contents(tree)
     current, older = make_older(tree, "cells", "atomic")
-    _, superseded = make_older(tree, "cells", "dtsl", keep_current=True)
+    _, superseded = make_older(tree, "paired", "dtsl-atomic", keep_current=True)
     listed = tree.mnlearn("study", "tiny", "--stale").stdout
     assert listed == "triples atomic cells: code\n"
     # The partitions are kept, and the pair is current.

@@ -47,27 +47,15 @@ class Planned(Protocol):
 class Kind:
     """One kind of record: which there are, what each depends on, how it is made, what it shows.
 
-    Attributes
-    ----------
-    name : str
-        Name of the kind, of its folder in the results of a study, and of its rule.
-    files : mapping of str to str
-        The files of a record by name, below the results. The first is the record. The digest of the
-        recipe is part of the name, so that a file that exists is current.
-    roots : tuple of str
-        The definitions whose code makes a record, see `code_digest`.
-    splits : tuple of str
-        The splits of the dataset that it is made from.
-    is_asked : bool
-        Whether a study asks for such records by themselves. Others are only made for these.
-    quantities : str
-        Pattern of the quantities that only such records have; empty for none.
-    alone : bool
-        Whether no other job runs on the machine meanwhile.
-    is_local : bool
-        Whether it is made where Snakemake runs: nodes of a cluster may have no network.
-    seconds, mib : str
-        Names of the costs of its jobs, see `plan.costs`; empty if nothing is recorded.
+    name : name of the kind, of its folder in the results of a study, and of its rule. files : the
+    files of a record by name, below the results. The first is the record. The digest of the recipe
+    is part of the name, so that a file that exists is current. roots : the definitions whose code
+    makes a record, see `code_digest`. splits : the splits of the dataset that it is made from.
+    is_asked : whether a study asks for such records by themselves. Others are only made for these.
+    quantities : pattern of the quantities that only such records have; empty for none. alone :
+    whether no other job runs on the machine meanwhile. is_local : whether it is made where
+    Snakemake runs: nodes of a cluster may have no network. seconds, mib : names of the costs of its
+    jobs, see `plan.costs`; empty if nothing is recorded.
     """
 
     name: ClassVar[str]

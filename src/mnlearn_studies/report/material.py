@@ -38,18 +38,9 @@ Part = TypeVar("Part")
 class Material:
     """What the products of a study are made from.
 
-    Attributes
-    ----------
-    study : Study
-        The study.
-    scores, published : pandas.DataFrame
-        The study's own scores, tidy; the numbers of papers. See `study.published`.
-    labels : mapping of str to str
-        Names of the datasets for readers, in the order of the study.
-    folder : Path
-        The results of the study.
-    truths : mapping of str to MarkovNetwork
-        The networks that datasets were sampled from.
+    study : the study. scores, published : the study's own scores, tidy; the numbers of papers. See
+    `study.published`. labels : names of the datasets for readers, in the order of the study. folder
+    : the results of the study. truths : the networks that datasets were sampled from.
     """
 
     study: Study

@@ -128,14 +128,8 @@ class Samples:
     The study then has the datasets BASE-nSIZE-fFOLD. Elsewhere BASE stands for all of them, and in
     tables, figures and claims BASE-nSIZE for the mean over the folds.
 
-    Attributes
-    ----------
-    sizes : tuple of int
-        Numbers of training examples.
-    folds : int or tuple of int
-        Number of folds; a list has one number for each size.
-    timed : Timed or None
-        Samples on which methods are timed; all if None.
+    sizes : numbers of training examples. folds : number of folds; a list has one number for each
+    size. timed : samples on which methods are timed; all if None.
     """
 
     sizes: Annotated[tuple[Whole, ...], ONCE]
@@ -147,20 +141,12 @@ class Samples:
 class Method:
     """How the method of a row is learned.
 
-    Attributes
-    ----------
-    learner : str
-        File in src/mnlearn/methods, if the label of the row is not its name.
-    network : str
-        Row label of the dependency network that the method builds on.
-    datasets, sizes : tuple
-        Datasets and sizes of samples on which the method is learned; all if None.
-    cmll : str
-        Which of the method's models are given a CMLL; by dataset in cmll_exceptions.
-    criterion : str
-        Validation score that the last choice is made by.
-    grid, exceptions : mapping
-        Values to try on validation data, by parameter; and instead of these, by dataset.
+    learner : file in src/mnlearn/methods, if the label of the row is not its name. network : row
+    label of the dependency network that the method builds on. datasets, sizes : datasets and sizes
+    of samples on which the method is learned; all if None. cmll : which of the method's models are
+    given a CMLL; by dataset in cmll_exceptions. criterion : validation score that the last choice
+    is made by. grid, exceptions : values to try on validation data, by parameter; and instead of
+    these, by dataset.
     """
 
     learner: Name | None = None
@@ -207,14 +193,8 @@ class Sampled:
 
     They have the settings of `cmll`, where that study is run together with this one.
 
-    Attributes
-    ----------
-    methods : tuple of str
-        Row labels in that study, which are not those of methods of this one.
-    examples : int
-        So many of the first queries they answer.
-    beliefs : bool
-        Whether they also answer by belief propagation.
+    methods : row labels in that study, which are not those of methods of this one. examples : so
+    many of the first queries they answer. beliefs : whether they also answer by belief propagation.
     """
 
     study: Name
@@ -287,16 +267,10 @@ class FurtherInference:
 class Cmll:
     """How the conditional marginal log-likelihood is computed.
 
-    Attributes
-    ----------
-    groups : int
-        Number of disjoint query groups in a partition of the variables.
-    inference, exceptions
-        The settings, and by dataset those that replace some of them.
-    tuning, tuning_exceptions
-        Settings for validation CMLL, computed for many models; as for test if None.
-    also : mapping
-        Further ways of inference by name, over the first partition; the quantity `cmll_<name>`.
+    groups : number of disjoint query groups in a partition of the variables. inference, exceptions
+    : the settings, and by dataset those that replace some of them. tuning, tuning_exceptions :
+    settings for validation CMLL, computed for many models; as for test if None. also : further ways
+    of inference by name, over the first partition; the quantity `cmll_<name>`.
     """
 
     groups: Whole
@@ -321,39 +295,21 @@ class Section:
 class Content:
     """A study, one paper's experiments.
 
-    Attributes
-    ----------
-    title, paper : str
-        Heading of the study in the report; citation of the paper that it reproduces.
-    datasets : tuple of str
-        In the order of the paper's tables; benchmark, embedded or local.
-    unavailable : tuple of str
-        Datasets of the paper that are not public. Tables and figures have their rows, and the
-        published numbers. With files of your own, name them under `local` in config.yaml and add
-        them to `datasets`.
-    methods : mapping of str to Method
-        By row label.
-    reproduces : Reproduces or None
-        None if it reproduces no paper: the pages on fidelity and claims leave it out.
-    timed : tuple of str
-        Row labels of methods whose chosen model is learned again alone, from nothing, to time it.
-        Their seconds in tables are medians of several runs, of all these methods in turn; those of
-        the others are of the search, once.
-    timed_search : tuple of str
-        Row labels among these of which the whole search is timed in the same way.
-    paired : tuple of (str, str)
-        Pairs of row labels whose scores are compared test example by test example.
-    divergences : tuple of (str, str)
-        Pairs of row labels of methods that learn circuits. The Kullback-Leibler divergence of the
-        first from the second is estimated from samples of the first.
-    appendix : tuple of str
-        Row labels of which every point of the grid is shown.
-    tables, figures, claims
-        Each of a kind in src/mnlearn_studies/report, with its options.
-    sections : tuple of Section
-        Of the study's page. What they leave out comes last, figures before tables.
-    listed : bool
-        Whether results/README.md lists the study. No for a study whose results git does not keep.
+    title, paper : heading of the study in the report; citation of the paper that it reproduces.
+    datasets : in the order of the paper's tables; benchmark, embedded or local. unavailable :
+    datasets of the paper that are not public. Tables and figures have their rows, and the published
+    numbers. With files of your own, name them under `local` in config.yaml and add them to
+    `datasets`. methods : by row label. reproduces : none if it reproduces no paper: the pages on
+    fidelity and claims leave it out. timed : row labels of methods whose chosen model is learned
+    again alone, from nothing, to time it. Their seconds in tables are medians of several runs, of
+    all these methods in turn; those of the others are of the search, once. timed_search : row
+    labels among these of which the whole search is timed in the same way. paired : pairs of row
+    labels whose scores are compared test example by test example. divergences : pairs of row labels
+    of methods that learn circuits. The Kullback-Leibler divergence of the first from the second is
+    estimated from samples of the first. appendix : row labels of which every point of the grid is
+    shown. tables, figures, claims : each of a kind in src/mnlearn_studies/report, with its options.
+    sections : of the study's page. What they leave out comes last, figures before tables. listed :
+    whether results/README.md lists the study. No for a study whose results git does not keep.
     """
 
     title: str
