@@ -3,17 +3,23 @@
 import numpy as np
 import pytest
 
+import oracles
 from made_random import random_data
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.exact import conditionals, log_partition, log_value
+from mnlearn.learning.learner import Task
 from mnlearn.learning.mixtures import learn_circuit_mixture
 from mnlearn.learning.tree_mixtures import (
     TreeMixture,
     learn_tree_mixture,
 )
+from mnlearn.learning.trees import learn_tree_path
 from mnlearn.learning.tuning import tune
+from mnlearn.methods.dn_bag import DNBag
 from mnlearn.methods.mixture import BASES, Mixture
+from mnlearn.models.dependency_network import tree_network
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.random_streams import stream
 from oracles import all_states
 
 
@@ -192,3 +198,26 @@ def test_the_mean_of_several_mixtures():
     assert two.sum() == pytest.approx(1.0)
     assert (3 * three > 2 * two - 1e-12).all()
     assert (2 * two > one - 1e-12).all()
+
+
+DATA = random_data(0, n_vars=5)
+
+
+def learn(**settings):
+    learner = DNBag(kappa=0.01, **settings)
+    task = Task(DATA, {"kappa": [0.01]})
+    return learner.learn(learner.prepare(task)).model
+
+
+def log_odds(network):
+    return oracles.log_odds_matrix(network, oracles.all_states(5))
+
+
+def test_the_log_odds_are_the_mean_over_trees_of_samples():
+    rng = stream(7, "bagging")
+    samples = [DATA.resample(rng) for _ in range(3)]
+    assert not np.array_equal(samples[0].weight, samples[1].weight)
+    trees = [tree_network(learn_tree_path(s, 0.01, pseudocount=1.0).trees) for s in samples]
+    expected = np.mean([log_odds(one) for one in trees], axis=0)
+    found = log_odds(learn(n_bags=3, bag_seed=7, pseudocount=1.0))
+    np.testing.assert_allclose(found, expected, atol=1e-12)

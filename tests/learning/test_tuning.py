@@ -1,5 +1,7 @@
 """Methods, grids, tuning and checkpoints."""
 
+import time
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -253,3 +255,17 @@ def test_kappa_can_be_chosen_by_the_converted_network():
     best = tune(method, train, grid, mean_score(method.criterion, valid)).best
     assert best.parameters["kappa"] == max(scores, key=scores.get)
     assert best.score == max(scores.values())
+
+
+@pytest.mark.parametrize("name", learner_names())
+def test_seconds_are_those_of_the_processor(name, monkeypatch):
+    learner, data = load_learner(name), random_data(1, 60, 4)
+    given = {"n_generated": [100]} if name == "gssl" else {}
+    network = None
+    if learner.network == "required":
+        trees = load_learner("dn_tree")
+        network = tune(trees, data, trees.grid({}), None).best.fitted.model
+    # The clock of the processor stands, so that another clock shows.
+    monkeypatch.setattr(time, "process_time", lambda: 1.0)
+    found = tune(learner, data, learner.grid(given), None, network=network).best.fitted
+    assert set(found.seconds.values()) == {0.0}

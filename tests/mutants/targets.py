@@ -64,12 +64,13 @@ TARGETS = (
         ("kernels/trees.py", "kernels/conversion.py", "kernels/feature_trees.py"),
         (
             *("kernels/test_trees.py", "kernels/conversion", "models/test_feature_trees.py"),
-            "learning/test_conversion.py",
+            *("learning/test_conversion.py", "learning/test_conversion_of_states.py"),
         ),
         (
             *("kernels/test_trees.py", "kernels/conversion", "learning/test_conversion.py"),
+            "learning/test_conversion_of_states.py",
             "models",
-            *("scoring/test_scores.py", "learning/test_bagging.py"),
+            *("scoring/test_scores.py", "learning/test_mixtures.py"),
         ),
         own=("kernels/test_trees.py", "kernels/conversion"),
     ),

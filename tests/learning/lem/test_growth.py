@@ -1,16 +1,20 @@
 """LEM against its definition, and on distributions that satisfy Theorem 1."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 from lem_oracle import log_probability, size
 from made_feature_trees import learned_twice
 from mnlearn.data.dataset import merge_rows
-from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
+from mnlearn.learning.lem.growth import Draft, LemSettings, learn_feature_tree
+from mnlearn.learning.lem.parts import has_state
 from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_learner
-from mnlearn.models.feature_tree import leaf_features
+from mnlearn.models.feature_tree import ROOT, leaf_features
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.schema import binary_schema
 from oracles import all_states
 
 
@@ -101,3 +105,54 @@ def test_the_learner_takes_its_parameters_as_text():
     ):
         with pytest.raises(InputError, match=message):
             learner.grid({name: value})
+
+
+def test_what_is_fixed_later_stays_at_its_a_node():
+    draft = Draft()
+    first = draft.add_feature(ROOT, [(0, 1), (1, 1)], [np.log(0.75), np.log(0.25)], [[], []])
+    fixed = {first + 1: ((0, 1), (1, 1)), first: ((0, 0), (1, 0))}
+    # The second A-node comes first.
+    for a, literals in fixed.items():
+        draft.fix(a, literals)
+    tree = draft.tree(binary_schema(2))
+    assert {a: tuple(tree.fixed(a)) for a in fixed} == fixed
+
+
+def random_case(rng):
+    """Variables of one to three values, and clauses on some of them."""
+    allowed = {v: set(range(int(rng.integers(1, 4)))) for v in range(int(rng.integers(1, 5)))}
+    clauses = []
+    for _ in range(int(rng.integers(0, 14))):
+        own = rng.choice(
+            len(allowed), int(rng.integers(1, min(3, len(allowed)) + 1)), replace=False
+        )
+        clauses.append([(int(v), int(rng.integers(0, 3))) for v in own])
+    return allowed, clauses
+
+
+def test_random_clauses():
+    rng = np.random.default_rng(5)
+    found = []
+    for _ in range(3000):
+        allowed, clauses = random_case(rng)
+        expected = any(
+            not any(all(state[v] == value for v, value in clause) for clause in clauses)
+            for state in itertools.product(*allowed.values())
+        )
+        assert has_state(allowed, clauses) == expected, (allowed, clauses)
+        found.append(expected)
+    assert 0.2 < np.mean(found) < 0.8
+
+
+@pytest.mark.parametrize(
+    ("clauses", "expected"),
+    [
+        ([], True),
+        ([[]], False),
+        # No clause has a single open literal, and no state is left.
+        ([[(0, a), (1, b)] for a in (0, 1) for b in (0, 1)], False),
+        ([[(0, a), (1, b)] for a in (0, 1) for b in (0, 1)][:3], True),
+    ],
+)
+def test_two_variables(clauses, expected):
+    assert has_state({0: {0, 1}, 1: {0, 1}}, clauses) is expected

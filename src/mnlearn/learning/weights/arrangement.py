@@ -144,19 +144,6 @@ class ArrangedFeatures:
         return self.task.criterion(self._network(weight))
 
 
-def arrange_features(
-    task: Task, features: FeatureSet | TreeFeatures, began: float
-) -> ArrangedFeatures:
-    """Arrange features for weight learning; `began` is a value of `time.process_time`."""
-    likelihood: Restrictable
-    if isinstance(features, TreeFeatures):
-        likelihood = arrange_tree_features(features, task.train, task.threads)
-        features = features.features
-    else:
-        likelihood = arrange(features, task.train, task.threads)
-    return ArrangedFeatures(task, features, likelihood, time.process_time() - began)
-
-
 @dataclass(eq=False)
 class FeatureWorkspace:
     """What the grid points of a learner of features have in common."""
@@ -169,8 +156,14 @@ class FeatureWorkspace:
         """Return the features of a grid point, which are kept for the next one."""
 
         def arrange_anew() -> ArrangedFeatures:
-            began = time.process_time()
-            return arrange_features(self.task, learner.features(self.shared), began)
+            began, train, threads = time.process_time(), self.task.train, self.task.threads
+            found = learner.features(self.shared)
+            if isinstance(found, TreeFeatures):
+                likelihood = arrange_tree_features(found, train, threads)
+                found = found.features
+            else:
+                likelihood = arrange(found, train, threads)
+            return ArrangedFeatures(self.task, found, likelihood, time.process_time() - began)
 
         return self._arranged.get(learner.structure(), arrange_anew)
 
