@@ -19,8 +19,9 @@ from mnlearn.kernels.lem.node import (
     mask_of,
     select_examples,
 )
-from mnlearn.kernels.lem.partition import merge_triples, score_of
+from mnlearn.kernels.lem.partition import score_of
 from mnlearn.kernels.lem.search import NONE, _repeats, assess, conjunctions, divide_node
+from mnlearn.kernels.lem.sets import least_cut, merge_sets
 
 SIZES = (1, 2, 63, 64, 65, 130)
 SEEDS = range(24)
@@ -179,12 +180,15 @@ def test_what_a_feature_leaves(seed):
 
 
 @pytest.mark.parametrize("seed", range(60))
-@pytest.mark.parametrize("subset_size", [2, 3])
+@pytest.mark.parametrize("subset_size", [2, 3, 4, 5])
 def test_blocks_of_both_sides(seed, subset_size):
     """Links tie nothing that pairs do not; after pairs and triples, blocks are those of LMIP."""
     made = MadeNode(seed)
     settings = made.settings._replace(subset_size=subset_size)
     made.defined.subset_size = subset_size
+    if subset_size > 3:
+        # The bias is that of the part of least plug-in information.
+        settings, made.defined.bias_correction = settings._replace(corrected=False), False
     literals = random_feature(made, 1)
     node, _, sides = kernel_sides(made, literals)
     holds = lem_oracle.satisfied(made.rows, literals)
@@ -201,8 +205,8 @@ def test_blocks_of_both_sides(seed, subset_size):
             continue
         for block in linked[s]:
             assert any({*block} <= {*other} for other in blocks_of(sides[s].label))
-        if subset_size == 3:
-            merge_triples(node, n_side[s], settings, sides[s], np.zeros(2), np.int64(s), -np.inf)
+        if subset_size >= 3:
+            merge_sets(node, n_side[s], settings, sides[s], np.zeros(2), np.int64(s), -np.inf)
         blocks, small = lem_oracle.partition(rows, scope, clauses, made.defined)
         assert not small
         assert blocks_of(sides[s].label) == {*blocks, *((j,) for j in fixed)}
@@ -366,3 +370,18 @@ def test_all_features_up_to_a_length(max_length, both):
             if len({*owner[list(slots)]}) == length and (asked.all() or (both and length > 1)):
                 expected.append([*slots, *[NONE] * (max_length - length)])
     assert found.tolist() == expected
+
+
+@pytest.mark.parametrize("q", [2, 3, 4, 6])
+def test_the_least_cut_is_that_of_all_bipartitions(q):
+    """Of entropies of random distributions, which are submodular."""
+    rng = np.random.default_rng(q)
+    whole, bits = 2**q - 1, np.arange(2**q)
+    for _ in range(30):
+        p = rng.dirichlet(np.full(2**q, rng.choice([0.05, 0.3, 2.0])))
+        mass = [np.bincount(bits & part, weights=p, minlength=2**q) for part in bits]
+        entropy = np.array([-(m[m > 0] * np.log(m[m > 0])).sum() for m in mass])
+        shared = entropy + entropy[whole ^ bits] - entropy[whole]
+        part, least = least_cut(entropy, q)
+        assert least == pytest.approx(shared[1:whole].min(), abs=1e-12)
+        assert shared[part] == pytest.approx(least, abs=1e-12)

@@ -82,6 +82,35 @@ def test_theorem_1_exact_information_gives_back_the_distribution():
     assert sum(np.isfinite(leaf.weight) for leaf in leaf_features(tree)) == tree.n_leaves
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_theorem_2_a_sample_gives_blocks_that_share_little(seed):
+    """Blocks share at most j (epsilon + Delta), here with epsilon 0 and j = 2 variables tied."""
+    p, states = nested_distribution()
+    sample = np.random.default_rng(seed).choice(len(states), 20_000, p=p)
+    delta = 0.01
+    data = merge_rows(states[sample].astype(np.uint8))
+    tree = learn_feature_tree(data, LemSettings(delta=delta, max_feature_length=1))
+    for a in tree.branches(0):
+        root = tree.literals(0)[0]
+        given = ([(root[0], a - 1)], [])
+        children = tree.children(a)
+        assert len(children) > 1
+        blocks = [sorted(variables_below(tree, f)) for f in children]
+        for k, block in enumerate(blocks):
+            rest = [v for other in blocks[:k] + blocks[k + 1 :] for v in other]
+            assert information(p, states, block, rest, given) <= 2 * delta
+
+
+def variables_below(tree, f):
+    """The variables of an F-node or table and of all that is below it."""
+    found = {v for v, _ in tree.literals(f)}
+    for a in tree.branches(f):
+        found |= {v for v, _ in tree.fixed(a)}
+        for below in tree.children(a):
+            found |= variables_below(tree, below)
+    return found
+
+
 def test_weights_are_refused():
     data = merge_rows(np.array([[1, 0, 1], [1, 1, 0]], np.uint8))
     with pytest.raises(InputError, match="takes none with weights"):
@@ -100,7 +129,7 @@ def test_the_learner_takes_its_parameters_as_text():
     assert best.fitted.model.n_vars == 5
     for name, value, message in (
         ("balance", "perhaps", "expected true or false"),
-        ("subset_size", "4", "expected 2 to 3"),
+        ("subset_size", "7", "expected 2 to 6"),
         ("search", "fast", "expected one of greedy, exhaustive"),
     ):
         with pytest.raises(InputError, match=message):

@@ -29,11 +29,11 @@ from mnlearn.kernels.lem.partition import (
     mask_sides,
     merge_clauses,
     merge_pairs,
-    merge_triples,
     score_of,
     tie_links,
     tie_pairs,
 )
+from mnlearn.kernels.lem.sets import merge_sets
 
 
 @kernel
@@ -63,7 +63,7 @@ def assess(node, clauses, feature, mask, n_one, sides, settings, floor, cost):
     score = _cost_sides(node, small, sides, settings, cost)
     for s in range(2):
         if settings.subset_size >= 3 and not small[s] and score >= floor:
-            score = merge_triples(node, n_side[s], settings, sides[s], cost, s, floor)
+            score = merge_sets(node, n_side[s], settings, sides[s], cost, s, floor)
     if score < floor:
         cost[:] = np.inf
 
@@ -350,4 +350,4 @@ def _partition_all(node, clauses, mask, settings, side):
     merge_pairs(node, node.n, settings, side)
     if settings.subset_size >= 3:
         # Every literal in a call would compile the kernel once more.
-        merge_triples(node, node.n, settings, side, np.zeros(2), np.int64(0), -np.inf)
+        merge_sets(node, node.n, settings, side, np.zeros(2), np.int64(0), -np.inf)

@@ -42,7 +42,7 @@ class LemSettings:
     )
     # q of the paper.
     subset_size: int = parameter(
-        3, "variables looked at together for shared information", low=2, high=3
+        3, "variables looked at together for shared information", low=2, high=6
     )
     # k of the paper.
     max_feature_length: int = parameter(3, "most literals of a feature", low=1, high=100)

@@ -1,0 +1,139 @@
+"""LMIP with sets of more than three variables: the least cut by Queyranne's algorithm (1998).
+
+The mutual information I(X; A without X) is symmetric and submodular in X, so that its least value
+over all parts X of a set A takes the cube of the size of A in entropies.
+"""
+
+import numpy as np
+
+from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.lem.partition import (
+    cost_of,
+    excess_of,
+    mark_active,
+    merge,
+    merge_triples,
+    score_of,
+)
+
+
+@kernel
+def merge_sets(node, n, settings, side, cost, s, floor):
+    """Do as `merge_triples`, then merge the blocks of larger sets that are tied, up to q."""
+    score = merge_triples(node, n, settings, side, cost, s, floor)
+    if settings.subset_size == 3:
+        return score
+    active = np.zeros(len(side.label), np.bool_)
+    mark_active(node.copy_of, side.entropy, settings.delta, active)
+    variables = np.flatnonzero(active)
+    for size in range(4, settings.subset_size + 1):
+        place = np.arange(size)
+        more = size <= len(variables)
+        while more and score >= floor:
+            members = variables[place]
+            label = side.label[members]
+            if label.min() < label.max() and _is_tied(node, members, n, settings, side):
+                for j in members[1:]:
+                    merge(side.label, members[0], j)
+                cost[s] = cost_of(side, node.log2_size, np.bool_(False))
+                score = score_of(cost, settings.joint_score)
+            more = _advance(place, len(variables))
+    return score
+
+
+@kernel
+def _advance(place, n):
+    """Go to the next combination of ascending places below n; return whether there is one."""
+    k = len(place) - 1
+    while k >= 0 and place[k] == n - len(place) + k:
+        k -= 1
+    if k < 0:
+        return False
+    place[k] += 1
+    for m in range(k + 1, len(place)):
+        place[m] = place[m - 1] + 1
+    return True
+
+
+@kernel
+def _is_tied(node, members, n, settings, side):
+    """Tell whether each way to part a set in two has more than `delta` mutual information.
+
+    With the bias correction, that of the part of least plug-in information is subtracted.
+    """
+    entropy = subset_entropies(node, members, n, side)
+    part, least = least_cut(entropy, len(members))
+    seen = np.ones(2)
+    for k in range(len(members)):
+        seen[(part >> k) & 1] *= side.seen[members[k]]
+    return least - excess_of(settings, seen[0], seen[1], n) > settings.delta
+
+
+@kernel
+def subset_entropies(node, members, n, side):
+    """Return the joint entropy of each subset of some variables, whose bits are its place."""
+    q = len(members)
+    arity = node.slot[members + 1] - node.slot[members]
+    count = np.zeros(np.prod(arity), np.int64)
+    code = np.zeros(node.n, np.int64)
+    stride = 1
+    for k in range(q):
+        first = node.slot[members[k]] - members[k]
+        for c in range(first, first + arity[k] - 1):
+            own, value = side.masked[c], stride * (c - first + 1)
+            for i in range(node.n):
+                code[i] += value * np.int64((own[i >> 6] >> np.uint64(i & 63)) & np.uint64(1))
+        stride *= arity[k]
+    for i in range(node.n):
+        count[code[i]] += 1
+    # The examples of the other side have no bits.
+    count[0] -= node.n - n
+    entropy = np.zeros(1 << q)
+    marginal = np.empty(len(count), np.int64)
+    for part in range(1, 1 << q):
+        marginal[:] = 0
+        for cell in range(len(count)):
+            rest, place, step = cell, 0, 1
+            for k in range(q):
+                if (part >> k) & 1:
+                    place += step * (rest % arity[k])
+                    step *= arity[k]
+                rest //= arity[k]
+            marginal[place] += count[cell]
+        total = 0.0
+        for cell in range(len(count)):
+            total += node.c_log_c[marginal[cell]]
+        entropy[part] = np.log(n) - total / n
+    return entropy
+
+
+@kernel
+def least_cut(entropy, q):
+    """Return a part of a set, as bits, with the least mutual information with the rest, and this.
+
+    entropy : float64, (2^q,), of the subsets. A pendant pair of groups is found and joined q - 1
+    times; the last group of its order is a candidate.
+    """
+    whole = (1 << q) - 1
+    groups = np.empty(q, np.int64)
+    for k in range(q):
+        groups[k] = 1 << k
+    best, part = np.inf, 0
+    for m in range(q, 1, -1):
+        inside = groups[0]
+        for k in range(1, m):
+            chosen, key = k, np.inf
+            for j in range(k, m):
+                both = inside | groups[j]
+                gain = entropy[both] + entropy[whole ^ both]
+                gain -= entropy[groups[j]] + entropy[whole ^ groups[j]]
+                if gain < key:
+                    chosen, key = j, gain
+            groups[k], groups[chosen] = groups[chosen], groups[k]
+            inside |= groups[k]
+        last = groups[m - 1]
+        shared = entropy[last] + entropy[whole ^ last] - entropy[whole]
+        if shared < best:
+            best, part = shared, last
+        groups[m - 2] |= last
+    return part, best
