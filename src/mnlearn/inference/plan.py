@@ -244,6 +244,9 @@ def _enumerated(
         return (found if task == MARGINALS and (few or method == EXACT) else None), True
     if task in (SAMPLE, PILOT, LIKELIHOOD):
         return (found, True) if most <= _MOST else (None, False)
+    if task == MARGINALS and len(unknown) == 1 and tables_of(model) is not None:
+        # The tree of one row is kept for the next one.
+        return (found if few else None), False
     # Enumeration answers evidence of probability 0 too, which other ways refuse.
     return (found if few else None), few and not (task == MARGINALS and excludes_states(model))
 
