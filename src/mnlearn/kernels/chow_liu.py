@@ -5,7 +5,7 @@ import numpy as np
 from mnlearn.kernels.arithmetic.bits import popcount
 from mnlearn.kernels.arithmetic.logistic import log_normal
 from mnlearn.kernels.arithmetic.ties import EQUAL, rounded
-from mnlearn.kernels.jit import fused_kernel, kernel
+from mnlearn.kernels.jit import copy_into, fused_kernel, kernel
 
 # Words of a column, and columns, that are taken together: they stay in the second-level cache.
 _WORDS = 256
@@ -52,7 +52,7 @@ def fill_log_probabilities(rows, parent, terms, first, last, out):
     at_zero, of_one, of_both = terms
     for i in range(first, last):
         total = out[i]
-        total[:] = at_zero
+        copy_into(total, at_zero)
         for v in range(rows.shape[1]):
             if rows[i, v]:
                 one, both, above = of_one[v], of_both[v], parent[v]

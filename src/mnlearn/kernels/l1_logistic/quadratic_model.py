@@ -6,7 +6,7 @@ that most steps cost one pass over the ones of the data.
 
 import numpy as np
 
-from mnlearn.kernels.jit import fused_kernel, inlined, kernel, sum_kernel
+from mnlearn.kernels.jit import copy_into, fused_kernel, inlined, kernel, sum_kernel
 
 MAX_SWEEPS = 200
 # So many sweeps are followed by a solution of the linear equations.
@@ -54,7 +54,8 @@ def renew_hessian(hessian, at, data, residual, active, n_fresh, place):
                 together += LEAST_CURVATURE
             hessian[at[a], at[b]] = together
             hessian[at[b], at[a]] = together
-    place[active] = -1
+    for a in range(n_active):
+        place[active[a]] = -1
 
 
 @kernel
@@ -192,7 +193,7 @@ def _step_clipped(theta, penalty, model, active, delta, slope, inside, way):
         return False
     for a in inside:
         delta[a] += change[a]
-    slope[:] = moved
+    copy_into(slope, moved)
     return True
 
 
