@@ -57,7 +57,8 @@ def test_ising_writes_tables_figures_and_a_model():
     assert len(found) == np.count_nonzero(np.triu(matrix)) > 0
     for edge in found.itertuples():
         assert matrix.loc[edge.source, edge.target] == edge.weight
-        assert (edge.in_regression_of_source + edge.in_regression_of_target) / 2 == edge.weight
+        mean = (edge.in_regression_of_source + edge.in_regression_of_target) / 2
+        assert edge.weight == pytest.approx(mean, rel=1e-14)
     assert edges["bootstrap_share"].between(0, 1).all()
     assert result.stdout.splitlines()[-1].startswith(f"{len(found)} edges; net holds")
     thresholds = pd.read_csv("net/thresholds.csv")

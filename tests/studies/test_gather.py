@@ -37,6 +37,7 @@ EXPECTED = """study,dataset,method,variant,quantity,value,stderr
 s,d,atomic,,pll,-1.5,0.25
 s,d,atomic,,cmll,-2.0,0.5
 s,d,atomic,,cmll_partition_mean,-3.0,1.4142135623730951
+s,d,atomic,,cmll_partitions,2.0,
 s,d,atomic,,validation,-1.0,
 s,d,atomic,,peak_memory_mib,30.0,
 s,d,atomic,,seconds_tuning,8.0,
@@ -48,6 +49,7 @@ s,d,atomic,,seconds_learn_and_files,3.75,
 s,d,dtsl,,pll,-1.5,0.25
 s,d,dtsl,,cmll,-2.0,0.5
 s,d,dtsl,,cmll_partition_mean,-3.0,1.4142135623730951
+s,d,dtsl,,cmll_partitions,2.0,
 s,d,dtsl,,validation,-1.0,
 s,d,dtsl,,peak_memory_mib,30.0,
 s,d,dtsl,,seconds_tuning,8.0,
