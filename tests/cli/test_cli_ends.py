@@ -29,10 +29,16 @@ def grid(tmp_path, line):
     return tmp_path
 
 
+def hear_interrupts():
+    """What a shell starts in the background does not hear Ctrl-C, and neither do its children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def begin(line, folder):
     return subprocess.Popen(
         [sys.executable, "-m", "mnlearn", *line.split()],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=hear_interrupts,
     )  # fmt: skip
 
 
