@@ -155,16 +155,17 @@ def _tell(sentence: str) -> None:
 @click.version_option(package_name="mnlearn", prog_name="mnlearn")
 @click.pass_context
 def main(ctx: click.Context) -> None:
-    """Learn the structure of Markov networks from binary data.
+    """Learn the structure of Markov networks over discrete variables.
 
     \b
     mnlearn fit dtsl --train mine.csv --out mine.npz      learn a network
     mnlearn score mine.npz test.csv --metric pll          how good is it?
+    mnlearn query mine.npz --evidence sex=f               what follows from what is known?
     mnlearn convert mine.npz mine.graphml                 use it elsewhere
     mnlearn study dtsl                                    a whole paper
 
-    Data are text files with one example a line, `0,1,1,0`, with or without a header; also
-    `.npz`, and `.gz`, `.xz` or `.bz2` of the text forms.
+    Data are tables with one example a row and one variable a column, of words or numbers: `.csv`
+    and other text files, also compressed (`.gz`, `.xz`, `.bz2`), Parquet, and `.npz`.
     """
     ctx.with_resource(show_progress())
     is_main = threading.current_thread() is threading.main_thread()

@@ -43,8 +43,8 @@ def impute(
     """Fill in the missing cells of DATA.
 
     A dependency network is learned from the completed data and draws each missing cell given the
-    rest of its row; both are repeated. The values are written as 0 and 1, and columns that number
-    the rows are left out; the rows stay in their order.
+    rest of its row; both are repeated. A cell gets one of the states of its column. Columns that
+    number the rows are left out; the rows stay in their order.
     """
     from mnlearn.data.incomplete import IncompleteData
     from mnlearn.learning.imputation import Imputation
