@@ -198,7 +198,8 @@ def _probabilities(model: Any, evidence: Evidence, how: Asked, wanted: Sequence[
         raise InputError(f"inference: expected one of {known}, got {method!r}.")
     given = [name for name, value in how.settings.items() if value is not None]
     check_read(method, [name for name in given if name in SETTINGS_OF_QUERIES], how.spell)
-    asked = np.isin(np.arange(len(model.schema)), wanted)
+    asked = np.zeros(len(model.schema), bool)
+    asked[wanted] = True
     advice = f"{how.spell('inference', AUTO)} estimates where it has to"
     with advised(advice):
         chosen = plan(model, MARGINALS, evidence.values == NO_STATE, method, asked)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from mnlearn.inference import hidden_trees, table_form
 from mnlearn.inference.circuits import exact as circuits
-from mnlearn.inference.state_columns import known_values, state_probabilities
+from mnlearn.inference.state_columns import known_columns, state_probabilities
 from mnlearn.inference.table_form import TableForm
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.hidden_tree import HiddenTree
@@ -68,15 +68,16 @@ def draw(model: ExactForm, n_rows: int, seed: int, threads: int = 1) -> Rows:
 
 
 def marginals(
-    form: ExactForm, rows: Rows, asked: NDArray[np.bool_], threads: int = 1
+    form: ExactForm, values: Rows, asked: NDArray[np.bool_], threads: int = 1
 ) -> tuple[Values, Values]:
     """Return the log-value of evidence, and P(state | evidence) of the states of all variables.
 
-    Tables give the states of `asked` variables, (n_vars,), right, and others may be left out.
+    values : numbers of states, NO_STATE where not known. Tables give the states of `asked`
+    variables, (n_vars,), and of known ones right, and others may be left out.
     """
     if isinstance(form, TableForm):
-        return form.marginals(known_values(form.schema, rows), asked, threads)
-    log_values, p = conditionals(form, rows, threads)
+        return form.marginals(values, asked, threads)
+    log_values, p = conditionals(form, known_columns(form.schema, values), threads)
     one = p[:, :, 1] / p.sum(axis=2)
     return log_values, state_probabilities(one, form.schema.start)
 

@@ -85,12 +85,13 @@ def answer(
     """
     schema: Schema = model.schema
     asked = np.ones(len(schema), bool) if asked is None else asked
-    known = known_columns(schema, evidence.values)
     if chosen.form is not None:
-        log_values, p = marginals(chosen.form, known, asked, threads)
+        log_values, p = marginals(chosen.form, evidence.values, asked, threads)
         _refuse_impossible(np.isneginf(log_values), evidence)
-        return Answer(chosen, _with_evidence(p, evidence.values, schema))
+        is_done = isinstance(chosen.form, TableForm)
+        return Answer(chosen, p if is_done else _with_evidence(p, evidence.values, schema))
     if chosen.judge is not None:
+        known = known_columns(schema, evidence.values)
         _refuse_impossible(np.isneginf(log_value(chosen.judge, known)), evidence)
     if chosen.method in SAMPLED:
         form = terms_of(model) if chosen.factors is None else chosen.factors

@@ -18,13 +18,15 @@ from mnlearn.variables.schema import MISSING, NO_STATE, Schema
 
 def arity_of(start: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the number of states of each variable, int64 of shape (n_vars,)."""
-    width = np.diff(start)
-    return np.where(width < 2, width + 1, width)
+    width = start[1:] - start[:-1]
+    return width + (width < 2)
 
 
 def state_start(start: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return where the states of each variable begin, int64 of shape (n_vars + 1,)."""
-    return np.concatenate([[0], np.cumsum(arity_of(start), dtype=np.int64)])
+    out = np.zeros(len(start), np.int64)
+    np.cumsum(arity_of(start), out=out[1:])
+    return out
 
 
 def state_probabilities(

@@ -75,7 +75,7 @@ class TableForm:
             yield _Part(np.flatnonzero(pattern_of.ravel() == k), self._tree(pattern, asked))
 
     def _tree(self, unknown: NDArray[np.bool_], asked: NDArray[np.bool_]) -> CliqueTree:
-        key = np.packbits([unknown, asked]).tobytes()
+        key = unknown.tobytes() + asked.tobytes()
         if key not in self.trees:
             if asked[unknown].all():
                 tree = CliqueTree(self.factors, ~unknown, max_cells=most_cells(), in_parts=True)

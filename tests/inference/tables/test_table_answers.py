@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from made_factors import agreeing, log_joint, log_sum, random_evidence, random_factors
 from made_state_networks import table_network
+from mnlearn.inference.exact import marginals as exact_marginals
+from mnlearn.inference.table_form import TableForm
 from mnlearn.inference.tables import marginal_map as maps
 from mnlearn.inference.tables.answers import draw, joint, most_probable, relevant
 from mnlearn.inference.tables.factors import factors_of, factors_of_tables
@@ -112,3 +115,24 @@ def test_impossible_evidence_has_no_most_probable_states():
     factors.log_table[:] = -np.inf
     with pytest.raises(InputError, match="has probability 0"):
         marginal_map(factors, np.full(7, NO_STATE, np.uint8), [0, 1])
+
+
+@pytest.mark.parametrize("n_rows", [1, 5, 80])
+@pytest.mark.parametrize("wanted", [[0], [1, 4], range(7)])
+def test_marginals_of_rows_know_what_is_known(n_rows, wanted):
+    """One tree for each pattern of unknown variables, or one for all; asked variables or all."""
+    rng = np.random.default_rng(n_rows)
+    network, joint = table_network(rng, [2, 3, 1, 2, 4, 2, 2], zeros=0.0)
+    factors, first = factors_of(network), np.cumsum([0, *network.schema.arity])
+    values = np.stack([random_evidence(n_rows + k, factors, 0.5) for k in range(n_rows)])
+    asked = np.isin(np.arange(7), wanted)
+    _, p = exact_marginals(TableForm(factors, network.schema), values, asked)
+    for row, own in zip(values, p, strict=True):
+        table = np.exp(agreeing(np.log(joint).reshape(factors.arity), row))
+        for v in range(7):
+            found = own[first[v] : first[v + 1]]
+            if row[v] != NO_STATE:
+                assert_array_equal(found, np.arange(len(found)) == row[v])
+            elif asked[v]:
+                expected = table.sum(axis=tuple(u for u in range(7) if u != v)) / table.sum()
+                assert_allclose(found, expected, rtol=1e-9)
