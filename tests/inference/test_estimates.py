@@ -217,3 +217,21 @@ def test_evidence_of_probability_0_is_marked():
     factors = factors_of_tables([2, 2, 2], [(0, 1), (1, 2)], [equal, equal])
     values = np.array([[0, NOTHING, 1]], np.uint8)
     assert not sample_tempered(factors, values, 100, seed=0).converged[0, 2:4].any()
+
+
+@pytest.mark.parametrize("method", ["gibbs", "mcsat"])
+def test_only_answers_asked_for_are_judged(method):
+    """Two modes of twelve variables, which chains seldom leave, beside a variable of its own."""
+    pairs = [[(u, x), (v, x)] for v in range(12) for u in range(v) for x in (0, 1)]
+    weight = np.array([3.0] * len(pairs) + [0.7])
+    network = markov_network(13, features_of([*pairs, [(12, 1)]]), weight)
+    values = np.full((1, 13), NOTHING, np.uint8)
+    how = {"inference": inference_of(method, samples=400), "seed": 1, "work": 1 << 18}
+    assert not estimate(terms_of(network), values, **how).converged.all()
+    asked = np.arange(13) == 12
+    found = estimate(terms_of(network), values, **how, asked=asked)
+    assert found.converged.all()
+    truth = 1.0 / (1.0 + np.exp([0.7, -0.7]))
+    assert np.all(
+        np.abs(found.probability[0, -2:] - truth) < SPREAD * found.monte_carlo_error[0, -2:]
+    )

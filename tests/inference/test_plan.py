@@ -191,6 +191,8 @@ def test_an_estimate_that_has_not_converged_is_marked_or_refused(monkeypatch):
     assert not all(found.attrs["converged"])
     with pytest.raises(InputError, match="have not converged and may be far off"):
         model.query(strict=True)
+    with pytest.warns(UserWarning, match="2 of 2 probabilities have not converged"):
+        model.query(variables=[3])
 
 
 def test_a_method_that_is_named_is_used_or_said_not_to_be():

@@ -207,7 +207,8 @@ def _probabilities(model: Any, evidence: Evidence, how: Asked, wanted: Sequence[
     inference = settings_of(chosen.method, _requested(how.settings, chosen.method))
     run: dict[str, Any] = {"seed": how.seed, "threads": how.threads, "asked": asked}
     found = answer(model, evidence, chosen, inference, **run)
-    _tell_unconverged(found, how)
+    if found.converged is not None:
+        _tell_unconverged(found.converged[:, np.repeat(asked, model.schema.arity)], found.plan, how)
     return found
 
 
@@ -225,15 +226,15 @@ def _tell_unused(model: Any, chosen: Plan, method: str, given: Sequence[str], ho
         how.tell(f"{', '.join(unused)}: not used, because {because} exact.")
 
 
-def _tell_unconverged(found: Answer, how: Asked) -> None:
-    """Tell how many probabilities have not converged, or refuse them."""
-    if found.converged is None or found.converged.all():
+def _tell_unconverged(converged: NDArray[np.bool_], chosen: Plan, how: Asked) -> None:
+    """Tell how many of the probabilities asked for have not converged, or refuse them."""
+    if converged.all():
         return
-    many, of = int((~found.converged).sum()), found.converged.size
+    many, of = int((~converged).sum()), converged.size
     note = f"{many} of {of} probabilities have not converged and may be far off"
     if how.strict:
-        raise InputError(f"inference {found.plan.way}: {note}.")
-    how.tell(f"inference {found.plan.way}: {note}.")
+        raise InputError(f"inference {chosen.way}: {note}.")
+    how.tell(f"inference {chosen.way}: {note}.")
 
 
 def most_probable(

@@ -39,8 +39,9 @@ def estimate(
     seed: int,
     threads: int = 1,
     work: int = WORK,
+    asked: NDArray[np.bool_] | None = None,
 ) -> Estimates:
-    """Return the marginals of all variables given each row of evidence, with their errors.
+    """Return the marginals of variables given each row of evidence, with their errors.
 
     A Bayesian network is sampled by likelihood weighting, and rows in which that has not converged
     by `tempering.sample_tempered`, as Markov networks are. Dependency networks, and all terms by
@@ -63,24 +64,28 @@ def estimate(
         Number of threads; the result does not depend on it.
     work : int
         Draws of a variable in each row at most, but for the last round.
+    asked : ndarray of bool, shape (n_vars,), optional
+        The variables whose answers are to converge; those of others may be left out. Default: all.
     """
+    asked = np.ones(values.shape[1], bool) if asked is None else asked
     how: Any = {"seed": seed, "threads": threads}
     tempered = inference.method == "gibbs" and has_graph(form)
     if isinstance(form, Terms) and not tempered:
-        found = _sample_terms(form, values, inference, work=work, **how)
+        found = _sample_terms(form, values, inference, asked, work=work, **how)
         if has_graph(form):
             # All chains may stay in the same mode; a ladder of temperatures does not.
-            other = sample_tempered(form, values, _CHECKED, work=work, **how)
+            other = sample_tempered(form, values, _CHECKED, work=work, asked=asked, **how)
             error = np.hypot(found.monte_carlo_error, other.monte_carlo_error)
             apart = np.abs(found.probability - other.probability) > _APART * error
             found.converged[apart | ~other.converged] = False
         return found
     if isinstance(form, Terms) or not is_directed(form):
-        return sample_tempered(form, values, inference.samples, work=work, **how)
+        return sample_tempered(form, values, inference.samples, work=work, asked=asked, **how)
     found = weigh_likelihood(form, values, inference.samples, work=work // 4, **how)
     left = np.flatnonzero(~found.converged.all(axis=1))
     if len(left):
-        more = sample_tempered(form, values[left], inference.samples, work=work, **how)
+        chains: Any = {"work": work, "asked": asked, **how}
+        more = sample_tempered(form, values[left], inference.samples, **chains)
         for own, other in zip(vars(found).values(), vars(more).values(), strict=True):
             own[left] = other
     return found
@@ -90,6 +95,7 @@ def _sample_terms(
     terms: Terms,
     values: NDArray[np.uint8],
     inference: Inference,
+    judged: NDArray[np.bool_],
     *,
     seed: int,
     threads: int,
@@ -106,13 +112,14 @@ def _sample_terms(
             continue
         asked = query_of(terms, np.flatnonzero(pattern))
         columns = np.concatenate([np.arange(places[v], places[v + 1]) for v in asked.query])
+        of_states = np.repeat(judged[asked.query], arity[asked.query])
         members = np.flatnonzero(pattern_of.ravel() == k)
         distinct, row_of = np.unique(
             evidence[np.ix_(members, asked.evidence)], axis=0, return_inverse=True
         )
         several = max(_ROOM // (_MANY * inference.samples * len(columns)), 1)
         parts = [
-            _run_chains(asked, distinct[i : i + several], inference, seed, threads, work)
+            _run_chains(asked, distinct[i : i + several], inference, of_states, seed, threads, work)
             for i in range(0, len(distinct), several)
         ]
         for own, part in zip(vars(found).values(), zip(*parts, strict=True), strict=True):
@@ -124,15 +131,16 @@ def _run_chains(
     asked: Query,
     evidence: NDArray[np.uint8],
     inference: Inference,
+    judged: NDArray[np.bool_],
     seed: int,
     threads: int,
     work: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Return probabilities and errors of the states asked for, and which have converged."""
+    """Return probabilities and errors of judged states, and which have converged."""
     n_batches = max(2 * inference.samples // _MANY, 16)
     n_states = int(arity_of(asked.start).sum())
     p, error = np.zeros((2, len(evidence), n_states))
-    converged = np.zeros((len(evidence), n_states), bool)
+    converged = np.tile(~judged, (len(evidence), 1))
     sample = sample_by_gibbs if inference.method == "gibbs" else sample_by_slices
     is_hard = bool((np.abs(asked.terms.weight) >= HARD_WEIGHT).any())
     left, length = np.arange(len(evidence)), max(n_batches, inference.burn_in)
@@ -143,11 +151,12 @@ def _run_chains(
         draws = np.stack([sample(asked, evidence[left], plan, seed=s, **own) for s in seeds])
         by_state: Any = state_probabilities(draws, asked.start)
         for k, row in enumerate(left):
-            found = diagnose(by_state[:, k])
+            found, of_row = diagnose(by_state[:, k][:, :, judged]), (row, judged)
             # Conditional distributions with zeros can hold all chains at one state.
             stuck = is_hard & ((found.mean == 0.0) | (found.mean == 1.0))
-            p[row], error[row] = found.mean, bounded_error(found.standard_error, found.ess)
-            converged[row] = (found.r_hat < MOST_R_HAT) & (found.ess >= inference.samples) & ~stuck
+            p[of_row], error[of_row] = found.mean, bounded_error(found.standard_error, found.ess)
+            agree = (found.r_hat < MOST_R_HAT) & (found.ess >= inference.samples)
+            converged[of_row] = agree & ~stuck
         left = left[~converged[left].all(axis=1)]
         length *= 2
         if _MANY * 2 * length * len(asked.query) > work:

@@ -1,6 +1,6 @@
 """Answers to questions about a model, in numbers of states, by the way that `plan` chooses."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,7 +96,7 @@ def answer(
     if chosen.method in SAMPLED:
         form = terms_of(model) if chosen.factors is None else chosen.factors
         work = max(WORK // len(evidence.values), _LEAST_WORK)
-        run = {"seed": seed, "threads": threads, "work": work}
+        run: Any = {"seed": seed, "threads": threads, "work": work, "asked": asked}
         found = estimate(form, evidence.values, inference, **run)
         return Answer(chosen, found.probability, found.monte_carlo_error, found.converged)
     return _network_answer(model, evidence, chosen, inference, seed, threads)

@@ -41,8 +41,9 @@ def sample_tempered(
     seed: int,
     threads: int = 1,
     work: int = WORK,
+    asked: NDArray[np.bool_] | None = None,
 ) -> Estimates:
-    """Return the marginals of all variables given each row of evidence.
+    """Return the marginals of variables given each row of evidence.
 
     Four chains start from uniform states. Each of them is a ladder of replicas, from a temperature
     at which a chain mixes fast to that of the model. A round is twice as long as the one before and
@@ -63,6 +64,8 @@ def sample_tempered(
         Number of threads; the result does not depend on it.
     work : int
         Draws of a variable in each row at most, but for the first round.
+    asked : ndarray of bool, shape (n_vars,), optional
+        As in `chains.estimate`.
 
     Notes
     -----
@@ -71,12 +74,13 @@ def sample_tempered(
     states of probability 0.
     """
     graph = graph_of(form)
+    asked = np.ones(len(graph.arity), bool) if asked is None else asked
     hottest = first_share(form, graph)
     distinct, row_of = np.unique(values, axis=0, return_inverse=True)
     found = []
     for row in distinct:
         chains = _Row(graph, row, hottest, seed, threads)
-        p, error, converged = chains.run(samples, work)
+        p, error, converged = chains.run(samples, work, asked)
         stuck = any(is_impossible(form, ladder) for ladder in chains.ladders)
         found.append((p, error, converged & (not stuck)))
     stacked = Estimates(*(np.stack(own) for own in zip(*found, strict=True)))
@@ -91,7 +95,8 @@ class _Row:
     ) -> None:
         self.graph, self.values, self.threads = graph, values, threads
         known = values != NO_STATE
-        self.free = np.flatnonzero(~known & (graph.arity > 1))
+        self.is_free = ~known & (graph.arity > 1)
+        self.free = np.flatnonzero(self.is_free)
         first = np.where(known, values, 0).astype(np.uint8)
         share = np.array([1.0])
         if hottest < 1.0:
@@ -106,16 +111,17 @@ class _Row:
             self.ladders.append(_ladder(graph, share, states))
         self.trips = np.zeros(N_CHAINS, np.int64)
 
-    def run(self, samples: int, work: int) -> _Found:
-        """Return probabilities and errors of all states, and which have converged."""
+    def run(self, samples: int, work: int, asked: NDArray[np.bool_]) -> _Found:
+        """Return probabilities and errors of states asked for, and which have converged."""
         self._tune()
+        of_states = np.flatnonzero(np.repeat(self.is_free & asked, self.graph.arity))
         n_states = self.graph.state_start[-1]
         n_batches = int(np.clip(samples // 2, 16, max(_ROOM // (N_CHAINS * n_states), 16)))
         # Means of longer batches stand for more samples than there are batches.
         needed, length = min(samples, 2 * n_batches), 1
         while True:
             draws = self._climb(n_batches, length)
-            found = self._judge(draws, needed)
+            found = self._judge(draws, needed, of_states)
             n_sweeps = 2 * N_CHAINS * n_batches * length
             if found[2].all() or n_sweeps * len(self.free) * len(self.ladders[0].at) >= work:
                 return found
@@ -151,11 +157,8 @@ class _Row:
             share = respaced(self.ladders[0].share, refused)
             self.ladders = [_moved(self.graph, ladder, share) for ladder in self.ladders]
 
-    def _judge(self, draws: NDArray[np.float32], samples: int) -> _Found:
-        """Return what the last draws say of all states."""
-        is_free = np.zeros(len(self.values), bool)
-        is_free[self.free] = True
-        asked = np.flatnonzero(np.repeat(is_free, self.graph.arity))
+    def _judge(self, draws: NDArray[np.float32], samples: int, asked: NDArray[np.int64]) -> _Found:
+        """Return what the last draws say of the states asked for."""
         n_states = draws.shape[2]
         p, error, converged = np.zeros(n_states), np.zeros(n_states), np.ones(n_states, bool)
         found = diagnose(draws[:, :, asked])
