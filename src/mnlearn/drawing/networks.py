@@ -100,14 +100,7 @@ def draw_edges(
     true_edges: set[tuple[int, int]],
     largest: float | None = None,
 ) -> None:
-    """Draw edges by the sign and size of their values.
-
-    ax : where to draw.
-    position : float64, (n_vars, 2). See `layout`.
-    kept : value of each edge.
-    true_edges : the true edges, empty if unknown. Dashes mark edges that differ from them.
-    largest : value of the widest line; default: the largest of `kept`.
-    """
+    """Draw edges by the sign and size of their values; dashes mark those unlike `true_edges`."""
     if largest is None:
         largest = max((abs(value) for value in kept.values()), default=1.0)
     for edge in sorted(true_edges - set(kept)):

@@ -106,9 +106,8 @@ def learn_tree_mixture(
 ) -> TreeMixture:
     """Learn a mixture of Chow-Liu trees by EM (Meila & Jordan 2000, Section 3).
 
-    Examples like all data, `prior` of them, are added to each component. The tolerance is in nats
-    per example. Every few iterations the criterion scores the mixture. EM ends when a score is not
-    above the one before, and the mixture with the best score is returned.
+    Examples like all data, `prior` of them, are added to each component. EM ends when the criterion
+    scores no higher than before, and the mixture with the best score is returned.
     """
     fitting = (_Fitting if data.schema.is_binary else _StateFitting)(data, prior, threads)
     rng = stream(seed, "mixture of trees")

@@ -1,8 +1,7 @@
 """Samples of datasets, for curves over the number of training examples.
 
-`BASE-nSIZE-fFOLD` is the dataset BASE with the first SIZE examples of a permutation of its training
-data. Every fold has a permutation of its own, so the training data of smaller sizes are a part of
-those of larger sizes. Validation and test data are those of BASE.
+`BASE-nSIZE-fFOLD` is the dataset BASE with the first SIZE examples of the fold's permutation of its
+training data, so that smaller samples are a part of larger ones.
 """
 
 import numpy as np

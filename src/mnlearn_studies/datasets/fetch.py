@@ -113,12 +113,8 @@ def fetch_many(
 ) -> dict[str, FetchResult]:
     """Put the files of the named datasets in `folder`, several datasets at a time.
 
-    A dataset that cannot be had does not stop the others. Progress is logged, see
-    `mnlearn.runtime.progress`. An interruption ends all downloads, and leaves the files that are
-    complete. If a name is not in the registry, nothing is fetched.
-
-    mirror : as in `fetch_file`. registry : the datasets that exist; those of `load_datasets()` that
-    have files if not given.
+    A dataset that cannot be had does not stop the others, and an interruption leaves the files that
+    are complete. If a name is not in the registry, nothing is fetched.
     """
     if registry is None:
         registry = {name: entry for name, entry in load_datasets().items() if entry.files}

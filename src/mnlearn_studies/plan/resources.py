@@ -1,7 +1,7 @@
 """What jobs of a study ask for: memory, time, and which of them are started first.
 
-Memory and time are limits: a cluster ends a job that needs more. So they are upper estimates. Jobs
-that are expected to take long start first, so that all processors end together.
+Memory and time are upper estimates, as a cluster ends a job that needs more. Jobs that are expected
+to take long start first, so that all processors end together.
 """
 
 import math
@@ -96,10 +96,8 @@ class JobResources:
     def priority(self, record: Record) -> int:
         """Return the priority of the job that makes a record.
 
-        What all records of a dataset wait for comes first. What is learned is scored before
-        anything else is learned, so that a run that is interrupted leaves records. Of what is
-        learned, that which takes longest comes first, together with the methods that build on it.
-        What runs alone comes last.
+        What all records of a dataset wait for comes first, then scores, so that an interrupted run
+        leaves records, then what takes longest to learn; what runs alone comes last.
         """
         if KINDS[record.kind].alone:
             return -1

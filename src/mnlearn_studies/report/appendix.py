@@ -61,13 +61,8 @@ input.addEventListener('input', () => {
 def write_appendix(study: Study, method: str, labels: Mapping[str, str], folder: Path) -> None:
     """Write all settings of a method on all datasets to `folder`/appendix/<method>.html.
 
-    The page has three tables: the chosen models, the structure settings (the variants of the
-    method), and the grid points of the last stage of tuning. The last two tables name the best row
-    of each dataset by validation score. Datasets without numbers are left out, and so are tables
-    without rows. Columns sort on a click; a field hides the rows in which no cell begins with one
-    of the words that the reader types.
-
-    labels : names of the datasets for readers. folder : results of the study.
+    Its tables are the chosen models, the variants of the method, and the grid points of the last
+    stage of tuning; datasets without numbers and tables without rows are left out.
     """
     learner = load_learner(study.learner(method))
     title = f"{learner.title}: every setting"

@@ -84,15 +84,11 @@ def run_snakemake(
     command: list[str], folder: Path, name: str, log: Path, *, wanted: Sequence[Path] = (),
     verbose: bool = False, append: bool = False,
 ) -> int:  # fmt: skip
-    """Run Snakemake and return its exit status.
+    """Run Snakemake and return its exit status; the bar counts the `wanted` records.
 
-    A terminal sends an interrupt to Snakemake too, which ends its jobs and removes its lock; this
-    waits for it. A second interrupt is passed on. A request to terminate goes to this process only,
-    so it is passed on to Snakemake and its jobs.
-
-    name : what is run, before the bar. log : file for the whole output, to which `append` adds.
-    wanted : the records that the run makes; the bar counts them. verbose : whether the whole output
-    is shown, in place of the log. If not, and the run fails, its cause is shown.
+    A terminal sends an interrupt to Snakemake too, so this waits for it; a second one, and a
+    request to terminate, which goes to this process only, are passed on. If the output is not
+    shown and the run fails, its cause is.
     """
     # The rules call `mnlearn`, which must be found also where the environment is not activated.
     scripts = sysconfig.get_path("scripts", f"{os.name}_user")

@@ -140,10 +140,6 @@ def check_sources(
 
     Details of learners are known only from scores. So a quantity is refused if its method has
     scores, no method has the quantity, and no step of a study could make it.
-
-    kind, entry : "tables" or "figures", and an entry of this list. scores, published : the study's
-    own scores, and the published numbers. is_recorded : whether a quantity may come from records of
-    a kind that are still to be made.
     """
     found, scored = set(scores["quantity"]), set(scores["method"])
     possible = [*found, *_possible_quantities(content)]

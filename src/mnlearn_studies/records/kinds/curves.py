@@ -1,11 +1,8 @@
 """Queries of growing size: how well, and how fast, models answer them on test examples.
 
-For each share of the variables a record has the conditional log-likelihood of the query variables
-(`cll`, of circuits only) and their conditional marginal log-likelihood (`cmll`), in nats per query
-variable, and the seconds per query. A circuit evaluates several queries at a time for these; of the
-first 100 queries, answered one at a time on one thread, it has `seconds_single_per_query`. Where
-some models answer a part of the queries only, `cll_sampled` and `cmll_sampled` are of this part, so
-that all models can be compared.
+Scores are in nats per query variable, and seconds are per query; `seconds_single_per_query` is of
+queries that a circuit answers one at a time. `cll_sampled` and `cmll_sampled` are of the queries
+that all models answer.
 """
 
 import time

@@ -38,12 +38,9 @@ def log_ratios(
 
 
 def estimate_divergence(job: Job) -> dict[str, Any]:
-    """Return an estimate of KL(first || second), its standard error, and the sizes of both.
+    """Return an estimate of KL(first || second) in nats, its standard error, and the sizes of both.
 
-    Notes
-    -----
-    KL(P || Q) = E_P[log P(x) - log Q(x)] in nats, estimated by the mean over samples of P. The
-    standard error is the sample standard deviation over the square root of their number.
+    It is the mean of log P(x) - log Q(x) over samples of the first.
     """
     name, other = job.record.names
     first, second = job.all_chosen()

@@ -42,11 +42,6 @@ _KEYS = ("beliefs", "annealing", "queries")
 def compare_likelihoods(job: Job) -> dict[str, Any]:
     """Return the log-likelihoods of networks by each estimate of log Z, or the seconds of queries.
 
-    Networks are scored in all variants. They have the scores `ll_beliefs` and `ll_annealed`, the
-    number `converged_beliefs`, and the seconds of both. Other models have
-    `milliseconds_single_query`, `n_circuit_edges`, `n_test` and, if they are feature trees,
-    `treewidth_at_least`.
-
     The settings of a job are `beliefs`, arguments of `Inference` for belief propagation;
     `annealing`, n_chains and n_steps; `queries`, examples and the percentage of the variables.
     """

@@ -70,16 +70,9 @@ class Timed:
 def time_methods(job: Job) -> dict[str, Any]:
     """Learn the chosen model of each method again, on one thread, and return how long it takes.
 
-    The parameters are those of the cell, the only point of the grid: nothing is shared with other
-    points, and weights begin at zero unless the method says otherwise. All methods are learned
-    once, then all again, so that what slows the machine for a while slows all of them. There are
-    `ROUNDS` rounds; a method that has taken more than `LONG` seconds takes part in no further one.
-    Kernels are compiled before.
-
-    The `methods` of the record have the parameters and the `runs` of each method, in processor
-    seconds by part: "structure" (features generated, trees or regressions), "features" (their
-    conversion and preparation), "weights"; "read" of the training data and the network, "write" of
-    the model; "tuning", the search of the whole grid.
+    Nothing is shared with other grid points, and all methods take turns in `ROUNDS` rounds, so that
+    what slows the machine for a while slows all; one that took more than `LONG` seconds leaves. The
+    `runs` of a method are processor seconds by part, from the structure to writing the model.
     """
     labels = job.record.names
     cells = zip(labels, job.paths("cells"), strict=True)

@@ -144,16 +144,10 @@ VARIANTS = {
 
 
 def draw_conversion_loss(material: Material) -> Figure:
-    """Draw the loss of conversions, compared with the network they convert, as clusters of bars.
+    """Draw the loss of conversions as clusters of bars (Lowd 2012, Section 6.3 and Figure 1).
 
-    The loss is the score of the original network minus that of the converted network, divided by
-    the number of variables; smaller is better. Each cluster is scaled so that its tallest bar has
-    height one. The largest loss stands above the cluster.
-
-    References
-    ----------
-    Lowd, "Closed-form learning of Markov networks from dependency networks", UAI 2012, Section 6.3
-    and Figure 1.
+    The loss is the score of the original network minus that of the converted one, per variable.
+    Each cluster is scaled to its tallest bar, above which its loss stands.
     """
     from matplotlib.patches import Patch
 

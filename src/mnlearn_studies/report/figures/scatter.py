@@ -100,13 +100,10 @@ def _place_labels(
     obstacles: Sequence[Bbox] = (),
     line: NDArray[np.float64],
 ) -> None:
-    """Write a text beside each point, away from other points and texts.
+    """Write a text beside each point, away from other points, texts, and the boxes of `obstacles`.
 
     A grey line joins a text that stands far from its point to the point. The limits of the axes
     must be final.
-
-    points : float64, shape (n, 2), in data coordinates. obstacles : boxes in pixels that no text
-    covers. line : points along a line, which texts cover only if there is no other place.
     """
     figure.draw_without_rendering()
     along, pixels = ax.transData.transform(line), ax.transData.transform(points)
