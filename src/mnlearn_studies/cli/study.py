@@ -128,15 +128,15 @@ def _check(name: str, recorded: bool) -> None:
     from mnlearn_studies.datasets.prepare import check_own_names
     from mnlearn_studies.plan.configuration import configuration, find_study
     from mnlearn_studies.report.all_products import check_products
-    from mnlearn_studies.running import checks
+    from mnlearn_studies.running import run
 
     local = configuration()["local"]
     check_own_names(local)
     check_products(name)
     study = find_study(name)
-    checks.check_grids(study)
+    run.check_grids(study)
     if not recorded:
-        checks.check_datasets(study.datasets, local)
+        run.check_datasets(study.datasets, local)
 
 
 def _list_stale(name: str, datasets: list[str]) -> None:

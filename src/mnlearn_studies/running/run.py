@@ -1,17 +1,20 @@
-"""Running a study: what is fetched before, and how Snakemake is called."""
+"""Running a study: what is refused or fetched before, and how Snakemake is called."""
 
 import importlib
 import json
 import subprocess
 import sys
+from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from mnlearn.data.own_files import SPLITS
+from mnlearn.methods import load_learner
 from mnlearn.runtime.errors import FullDiskError, InputError
 from mnlearn.runtime.progress import say
 from mnlearn_studies.datasets.fetch import fetch_many
-from mnlearn_studies.datasets.prepare import list_unavailable, record_outcomes
+from mnlearn_studies.datasets.prepare import check_dataset, list_unavailable, record_outcomes
 from mnlearn_studies.datasets.registry import load_datasets
 from mnlearn_studies.datasets.sample_names import base_of
 from mnlearn_studies.plan.configuration import configuration, find_study, plan_of
@@ -22,12 +25,37 @@ from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.folders import (
     config_files,
     data_folder,
+    own_file,
     results_folder,
     run_folder,
     source_folder,
 )
 
 _SLURM, _SLURM_PLUGIN = "slurm", "snakemake_executor_plugin_slurm"
+
+
+def check_datasets(names: Iterable[str], local: Mapping[str, Any]) -> None:
+    """Refuse a dataset that does not exist, or a person's own one without its files."""
+    for name in names:
+        check_dataset(name, local)
+        entry = local.get(base_of(name), {})
+        for split in SPLITS:
+            if split in entry and not own_file(entry[split]).exists():
+                raise InputError(
+                    f"config.yaml, local.{base_of(name)}.{split}: there is no file "
+                    f"{own_file(entry[split])}."
+                )
+
+
+def check_grids(study: Study) -> None:
+    """Refuse a study whose grids have parameters or values that the learners do not have."""
+    for method in study.methods:
+        learner = load_learner(study.learner(method))
+        for dataset in study.datasets:
+            try:
+                learner.grid(study.grid(method, dataset))
+            except InputError as error:
+                raise InputError(f"study {study.name}, {method}, grid: {error}") from None
 
 
 def run_study(

@@ -3,7 +3,7 @@
 import pytest
 
 from mnlearn.runtime.errors import InputError
-from mnlearn_studies.running.checks import check_datasets, check_grids
+from mnlearn_studies.running.run import check_datasets, check_grids
 from mnlearn_studies.study.definition import Study
 from workflow_tree import TINY
 
