@@ -98,10 +98,12 @@ class Model(Questions):
 
     def log_likelihood(self, rows: NDArray[np.uint8], threads: int = 1, /) -> NDArray[np.float64]:
         """Return the log-probability of rows of columns, for a model that `has_own_likelihood`."""
+        # The planner and the scores ask no other model.
         raise NotImplementedError
 
     def with_parameters(self, weight: NDArray[np.float64]) -> Any:
         """Return a model that `is_exact` with the parameters of its circuit, as logarithms."""
+        # Learning with missing cells asks no other model.
         raise NotImplementedError
 
     def to_markov_network(self) -> Any:

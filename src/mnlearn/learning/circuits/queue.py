@@ -1,5 +1,6 @@
 """The best split of a circuit, found by scoring again only what may be best."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -54,11 +55,10 @@ class Split:
     n_new_edges: int
 
 
-class Growing:
+class Growing(ABC):
     """A model whose circuit can be split, in groups that have one candidate for each column.
 
-    Subclasses write the methods that raise. Bounds and gains are in nats of log-likelihood; they
-    are -inf where there is no candidate.
+    Bounds and gains are in nats of log-likelihood; they are -inf where there is no candidate.
     """
 
     # How many groups to update together; 0 if the bounds are the gains and never change.
@@ -77,15 +77,16 @@ class Growing:
             self._split_edges = self.circuit.child, SplitEdges(self.circuit)
         return self._split_edges[1]
 
+    @abstractmethod
     def first(self) -> Sequence[tuple[int, NDArray[np.float64]]]:
         """Return the groups at the start, with the bounds of their gains by column."""
-        raise NotImplementedError
 
+    @abstractmethod
     def bounds(self, groups: Sequence[int]) -> Sequence[NDArray[np.float64]]:
         """Return bounds of the gains of splitting each group, by column."""
-        raise NotImplementedError
 
-    def renew(self, groups: Sequence[int], gain: NDArray[np.float64]) -> None:
+    # Bounds that are the gains, as those of Bayesian networks, are never renewed.
+    def renew(self, groups: Sequence[int], gain: NDArray[np.float64]) -> None:  # noqa: B027
         """Replace rows of `gain` by bounds, where they are not minus infinity."""
 
     def terms(self) -> Any:
@@ -93,37 +94,37 @@ class Growing:
         none, table = np.empty(0), np.empty((0, 0))
         return 0.0, 0.0, 0.0, table, none, table, none, np.empty(0, np.int64)
 
+    @abstractmethod
     def edges(self, group: int) -> NDArray[np.int64]:
         """Return how many edges splitting a group adds at least, by column."""
-        raise NotImplementedError
 
+    @abstractmethod
     def new_edges(self, group: int, var: int, limit: int) -> int | None:
         """Return how many edges a split adds, or some number above `limit`; None: not allowed."""
-        raise NotImplementedError
 
+    @abstractmethod
     def accept(self, split: Split) -> Sequence[tuple[int, NDArray[np.float64]]]:
         """Make a split; return the groups that it adds, as `first` does."""
-        raise NotImplementedError
 
+    @abstractmethod
     def replaced(self, split: Split) -> bool:
         """Tell whether a group is gone once it is split."""
-        raise NotImplementedError
 
+    @abstractmethod
     def model(self) -> ArithmeticCircuit:
         """Return the model learned so far; this has no effect on further growth."""
-        raise NotImplementedError
 
+    @abstractmethod
     def details(self) -> dict[str, float]:
         """Return the objective, summed over examples, in nats, for the record."""
-        raise NotImplementedError
 
+    @abstractmethod
     def state(self) -> dict[str, NDArray]:
         """Return everything that was learned so far, as arrays."""
-        raise NotImplementedError
 
+    @abstractmethod
     def restore(self, state: Mapping[str, NDArray]) -> None:
         """Replace the start of the growth by a state."""
-        raise NotImplementedError
 
 
 class SplitQueue:

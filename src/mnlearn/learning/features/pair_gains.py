@@ -1,5 +1,6 @@
 """The conjunctions of two features of a model: candidates for its next feature, and their gains."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
@@ -206,7 +207,7 @@ def mask_features(masks: Masks, n_columns: int) -> FeatureSet:
 Vector = NDArray[np.float64]
 
 
-class Gains:
+class Gains(ABC):
     """A network that grows, and what each candidate would gain with all other weights fixed.
 
     `least` is the gain in nats below which it cannot be told from 0.
@@ -219,27 +220,27 @@ class Gains:
         self.prices = GainPrices(penalty.l1, penalty.precision, max(min_gain, least))
         self.weight = np.empty(0)
 
+    @abstractmethod
     def refit(self, pool: PairCandidates, start: Vector) -> None:
         """Learn all weights, from those given."""
-        raise NotImplementedError
 
+    @abstractmethod
     def score(self, pool: PairCandidates, chosen: NDArray[np.int64]) -> tuple[Vector, Vector]:
         """Return the best weights of candidates and their gains, in nats.
 
         A weight is 0 where the gain is only bounded, at no more than `prices.needed`.
         """
-        raise NotImplementedError
 
-    def refresh(self, pool: PairCandidates) -> None:
+    def refresh(self, pool: PairCandidates) -> None:  # noqa: B027
         """Renew what is random in the gains: nothing where they are exact."""
 
     def state(self) -> dict[str, NDArray]:
         """Return what the rest of a search depends on, as arrays."""
         return {"weight": self.weight}
 
+    @abstractmethod
     def restore(self, pool: PairCandidates, state: dict[str, NDArray]) -> None:
         """Go back to a state; the features are those of the pool already."""
-        raise NotImplementedError
 
 
 class PseudoLikelihoodGains(Gains):

@@ -196,7 +196,7 @@ class WeightedFeatures(Learner):
         return task
 
     def features(self, shared: Any) -> FeatureSet | TreeFeatures:
-        """Return the features of one structure."""
+        """Return the features of one structure. Each learner of features writes this."""
         raise NotImplementedError
 
     def record(self, shared: Any) -> tuple[float, dict[str, Any]]:
