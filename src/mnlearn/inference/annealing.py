@@ -24,12 +24,8 @@ _PILOT_SWEEPS = 50
 class Annealing:
     """How much work goes into an estimate of the partition function.
 
-    Attributes
-    ----------
-    n_chains : int
-        Number of independent chains, at least 2.
-    n_steps : int
-        Number of steps of each chain from the starting distribution to the model, at least 1.
+    n_chains : number of independent chains, at least 2. n_steps : number of steps of each chain
+    from the starting distribution to the model, at least 1.
     """
 
     n_chains: int = 100
@@ -47,25 +43,10 @@ def estimate_log_partition(
 
     The chains start at independent variables with the marginals of a short pilot run.
 
-    Parameters
-    ----------
-    network : MarkovNetwork
-        Infinite weights count as `inference.terms.HARD_WEIGHT`.
-    annealing : Annealing
-        Numbers of chains and steps.
-    seed : int
-        The estimate depends on it and not on the number of threads.
-    threads : int
-        Number of threads that run chains.
-
-    Notes
-    -----
     The error is that of the mean weight of the chains, to first order. It cannot account for states
     that no chain has visited, so the estimate tends to be too low rather than too high.
 
-    References
-    ----------
-    Neal, "Annealed importance sampling", Statistics and Computing 11 (2001).
+    See Neal, "Annealed importance sampling", Statistics and Computing 11 (2001).
     """
     chosen = plan(network, PILOT)
     pilot_seed = stream_seed(seed, "pilot")

@@ -48,24 +48,10 @@ def estimate(
     MC-SAT, are sampled by 16 chains without temperatures. Those of MC-SAT are compared with a short
     run of the ladder.
 
-    Parameters
-    ----------
-    form : Factors or Terms
-        The model as tables, or as terms for MC-SAT, dependency networks and features that are too
-        long for tables.
-    values : ndarray of uint8, shape (n_rows, n_vars)
-        Numbers of states, NO_STATE where a variable is not known.
-    inference : Inference
-        The method, for terms, and the effective sample size that each answer should have:
-        `samples`.
-    seed : int
-        What a row draws depends on this 64-bit seed and on its evidence.
-    threads : int
-        Number of threads; the result does not depend on it.
-    work : int
-        Draws of a variable in each row at most, but for the last round.
-    asked : ndarray of bool, shape (n_vars,), optional
-        The variables whose answers are to converge; those of others may be left out. Default: all.
+    values : uint8, (n_rows, n_vars). Numbers of states, NO_STATE where a variable is not known.
+    seed : what a row draws depends on this 64-bit seed and on its evidence. work : draws of a
+    variable in each row at most, but for the last round. asked : bool, (n_vars,). The variables
+    whose answers are to converge; those of others may be left out. Default: all.
     """
     asked = np.ones(values.shape[1], bool) if asked is None else asked
     how: Any = {"seed": seed, "threads": threads}

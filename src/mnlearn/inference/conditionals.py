@@ -17,21 +17,8 @@ from mnlearn.runtime.threads import map_ranges
 def conditional_log_odds(model: Model, data: Dataset, threads: int = 1) -> NDArray[np.float64]:
     """Return what each row says of each column, given all other variables.
 
-    Parameters
-    ----------
-    model : Model
-        A dependency network, or a model with a Markov network. Infinite weights count as
-        `inference.terms.HARD_WEIGHT`.
-    data : Dataset
-        Its distinct rows are evaluated.
-    threads : int
-        Number of threads; the result does not depend on it.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_rows, n_columns)
-        In nats: log P(x_v = 1 | rest) - log P(x_v = 0 | rest) for a variable of two states, and for
-        others scores of their states, whose softmax is P(x_v | rest).
+    The shape is (n_rows, n_columns): log P(x_v = 1 | rest) - log P(x_v = 0 | rest) for a variable
+    of two states, and for others scores of their states, whose softmax is P(x_v | rest).
     """
     if isinstance(model, DependencyNetwork):
         return _dependency_log_odds(model, data, threads)
@@ -50,31 +37,12 @@ def conditional_log_odds(model: Model, data: Dataset, threads: int = 1) -> NDArr
 
 
 def log_conditionals(model: Model, data: Dataset, threads: int = 1) -> NDArray[np.float64]:
-    """Return log P(X_v = a | all others) for every row, variable and state.
-
-    Parameters
-    ----------
-    model, data, threads
-        See `conditional_log_odds`.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_rows, n_states)
-        In nats, in the layout of `inference.state_columns`.
-    """
+    """Return log P(X_v = a | all others) for every row, variable and state."""
     return log_state_probabilities(conditional_log_odds(model, data, threads), model.schema.start)
 
 
 def log_own_conditionals(scores: NDArray[np.float64], data: Dataset) -> NDArray[np.float64]:
-    """Return log P(X_v = x_v | all others) of each row and variable, shape (n_rows, n_vars).
-
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (n_rows, n_columns)
-        Log-odds and scores of columns, see `conditional_log_odds`.
-    data : Dataset
-        The rows. A variable to which a row gives no state, or several, has minus infinity.
-    """
+    """Return log P(X_v = x_v | all others) of each row and variable, shape (n_rows, n_vars)."""
     start = data.schema.start
     by_state = log_state_probabilities(scores, start)
     return of_values(by_state, data.schema.values(data.rows), start, otherwise=-np.inf)

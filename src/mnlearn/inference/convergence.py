@@ -31,15 +31,10 @@ _TOGETHER = 256
 class Estimates:
     """Probabilities of the states of all variables given each row of evidence, and their errors.
 
-    Attributes
-    ----------
-    probability : ndarray of float64, shape (n_rows, n_states)
-        In the layout of `inference.state_columns`. Known states have 1.
-    monte_carlo_error : ndarray of float64, shape (n_rows, n_states)
-        See `bounded_error`.
-    converged : ndarray of bool, shape (n_rows, n_states)
-        Where the probability is within a few errors of the true one, as far as the sampler can
-        tell.
+    probability : float64, (n_rows, n_states). In the layout of `inference.state_columns`. Known
+    states have 1. monte_carlo_error : float64, (n_rows, n_states). See `bounded_error`. converged :
+    bool, (n_rows, n_states). Where the probability is within a few errors of the true one, as far
+    as the sampler can tell.
     """
 
     probability: NDArray[np.float64]
@@ -109,12 +104,7 @@ def bounded_error(
     Five of it reach to the farther end of Wilson's interval of five standard errors, so that an
     event that was never drawn has the error that its absence among so many draws leaves open.
 
-    Parameters
-    ----------
-    standard_error : ndarray of float64
-        Standard error of the mean.
-    n_independent : ndarray of float64, or float
-        How many independent draws the estimate is worth.
+    n_independent : how many independent draws the estimate is worth.
     """
     least = SPREAD / 2.0 / np.maximum(n_independent, 1.0)
     return np.minimum(least + np.sqrt(standard_error**2 + least**2), 1.0)

@@ -45,13 +45,7 @@ class Evidence(NamedTuple):
 
 
 def find_variable(schema: Schema, given: Any, argument: str) -> int:
-    """Return the number of a variable that is given by its name or number.
-
-    Raises
-    ------
-    InputError
-        There is no such variable; the message names those that are like it.
-    """
+    """Return the number of a variable that is given by its name or number."""
     if isinstance(given, str) or schema.is_named:
         # A variable may be called by a number.
         with suppress(InputError):
@@ -127,13 +121,7 @@ def _to_array(rows: Any, argument: str) -> NDArray[Any]:
 
 
 def parse_evidence(text: str, schema: Schema, where: str) -> Evidence:
-    """Return the row of evidence that a person writes: `variable=state`, or several with commas.
-
-    Raises
-    ------
-    InputError
-        An item names no variable or none of its states, or a variable is named twice.
-    """
+    """Return the row of evidence that a person writes: `variable=state`, or several with commas."""
     items = _items(text, where)
     pairs = [_split(item.strip(), schema, where, several=len(items) > 1) for item in items]
     find_variables(schema, [name for name, _ in pairs], where)
@@ -168,28 +156,11 @@ def _split(item: str, schema: Schema, where: str, *, several: bool) -> tuple[str
 def read_evidence(path: Path, schema: Schema) -> tuple[Evidence, str | None]:
     """Read rows of evidence from a file whose cells commas, semicolons or tabs separate.
 
-    Parameters
-    ----------
-    path : Path
-        `.uai.evid` and `.uai` have the numbers of variables and states, as the UAI competitions
-        give evidence. Else a cell is a state of its variable; or it is *, empty or NA if its
-        variable is asked for. The first line may have the names of variables, in any order;
-        variables that it does not name are asked for. A first column without a name numbers the
-        rows. Without names each line has a cell for every variable.
-    schema : Schema
-        The variables.
-
-    Returns
-    -------
-    evidence : Evidence
-    note : str, optional
-        What to know of names in the file where the variables have none.
-
-    Raises
-    ------
-    InputError
-        A line has too few or too many cells, or a cell is no state; or the first line names a
-        variable twice, or one that the model does not have.
+    path : `.uai.evid` and `.uai` have the numbers of variables and states, as the UAI competitions
+    give evidence. Else a cell is a state of its variable; or it is *, empty or NA if its variable
+    is asked for. The first line may have the names of variables, in any order; variables that it
+    does not name are asked for. A first column without a name numbers the rows. Without names each
+    line has a cell for every variable.
     """
     if form_of(path) in (".evid", ".uai"):
         return _read_numbers(path, schema), None

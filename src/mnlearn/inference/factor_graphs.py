@@ -103,16 +103,12 @@ def is_impossible(form: Form, ladder: Ladder) -> bool:
 def first_share(form: Form, graph: FactorGraph) -> float:
     """Return the largest share of the log-potential at which single-variable chains mix fast.
 
-    Notes
-    -----
     The distribution of a variable given all others changes by at most tanh(r / 4) in total
     variation when another one changes, where r is the largest interaction of their states, summed
     over tables and conjunctions. If the norm of the matrix of these numbers is below 1, Gibbs
     sampling needs a number of sweeps that grows with the logarithm of the number of variables.
 
-    References
-    ----------
-    Hayes, "A simple condition implying rapid mixing of single-site dynamics on spin systems",
+    See Hayes, "A simple condition implying rapid mixing of single-site dynamics on spin systems",
     FOCS 2006.
     """
     n = len(graph.arity)

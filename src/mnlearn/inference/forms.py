@@ -53,11 +53,6 @@ def circuit_of(model: Model, max_edges: int = MAX_EDGES) -> ArithmeticCircuit:
     """Return the circuit of a network that has at most some number of edges.
 
     Whether there is one does not depend on what was asked before.
-
-    Raises
-    ------
-    CircuitTooLargeError
-        The circuit would have more edges.
     """
     tried = _TRIED.setdefault(model, _Tried())
     if max_edges <= SMALL:

@@ -18,17 +18,10 @@ _PRODUCTS = 4
 class Tables:
     """The tables of a tree in one precision.
 
-    Attributes
-    ----------
-    order : tuple of int
-        All variables, parents before children.
-    transition : ndarray, shape (n_vars, n_states, n_states)
-        See `HiddenTree`.
-    leaf : ndarray, shape (n_vars, n_states, most)
-        The factor of the evidence X_v = x for each value of Z_v, at [v, j, x].
-    parent : ndarray of int32, shape (n_vars,)
-    start : ndarray of int64, shape (n_vars + 1,)
-        The columns of the variables.
+    order : all variables, parents before children. transition : ndarray, (n_vars, n_states,
+    n_states). See `HiddenTree`. leaf : ndarray, (n_vars, n_states, most). The factor of the
+    evidence X_v = x for each value of Z_v, at [v, j, x]. parent : int32, (n_vars,). start : int64,
+    (n_vars + 1,). The columns of the variables.
     """
 
     order: tuple[int, ...]
@@ -54,15 +47,6 @@ class TreePasses:
 
     Columns are contiguous, so that scaling a message and multiplying two of them are loops over
     neighbouring numbers. The product over the edges, `up`, is kept for the way down.
-
-    Parameters
-    ----------
-    tables : Tables
-        The tree.
-    size : int
-        Greatest number of rows of a batch.
-    keep_all : bool
-        Whether messages are kept for a pass down.
     """
 
     def __init__(self, tables: Tables, size: int, keep_all: bool = True) -> None:
@@ -187,19 +171,7 @@ _DRAWN = 4096
 def log_value(tree: HiddenTree, rows: NDArray[np.uint8], threads: int = 1) -> NDArray[np.float64]:
     """Return the log-probability of each row of evidence.
 
-    Parameters
-    ----------
-    tree : HiddenTree
-        The model.
-    rows : ndarray of uint8, shape (n_rows, n_columns)
-        0, 1, or UNKNOWN for a column to be summed out.
-    threads : int
-        Number of threads; the result does not depend on it.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_rows,)
-        In nats; minus infinity for evidence of probability 0.
+    rows : uint8, (n_rows, n_columns). 0, 1, or UNKNOWN for a column to be summed out.
     """
     return _run(tree, rows, threads)
 
@@ -207,20 +179,7 @@ def log_value(tree: HiddenTree, rows: NDArray[np.uint8], threads: int = 1) -> ND
 def conditionals(
     tree: HiddenTree, rows: NDArray[np.uint8], threads: int = 1
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the log-probability of each row of evidence, and P(column = x | evidence).
-
-    Parameters
-    ----------
-    tree, rows, threads
-        See `log_value`.
-
-    Returns
-    -------
-    log_value : ndarray of float64, shape (n_rows,)
-        In nats.
-    p : ndarray of float64, shape (n_rows, n_columns, 2)
-        NaN where the evidence has probability 0.
-    """
+    """Return the log-probability of each row of evidence, and P(column = x | evidence)."""
     found = np.empty((len(rows), tree.n_vars, tree.leaf.shape[2]))
     log_values_of = _run(tree, rows, threads, found=found)
     found[~np.isfinite(log_values_of)] = np.nan
@@ -254,19 +213,6 @@ def log_conditionals(
 ) -> NDArray[np.float64]:
     """Return log P(X_v = x_v | all others) of each row and variable, in nats.
 
-    Parameters
-    ----------
-    tree, threads
-        See `log_value`.
-    rows : ndarray of uint8, shape (n_rows, n_columns)
-        Without UNKNOWN.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_rows, n_vars)
-
-    Notes
-    -----
     Z_v has a posterior given the other variables; the factor P(x_v | Z_v) makes that given all
     variables of it. So the conditional probability of x_v is one over the mean of 1 / P(x_v | Z_v)
     given all variables.
@@ -329,12 +275,7 @@ def _run(
 
 
 def draw(tree: HiddenTree, n_rows: int, seed: int, _threads: int = 1) -> NDArray[np.uint8]:
-    """Return independent examples; example i depends on the seed and on i.
-
-    Returns
-    -------
-    ndarray of uint8, shape (n_rows, n_columns)
-    """
+    """Return independent examples; example i depends on the seed and on i."""
     schema = tree.schema
     out = np.zeros((n_rows, tree.n_columns), np.uint8)
     below = np.cumsum(tree.leaf, axis=2)

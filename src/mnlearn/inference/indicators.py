@@ -17,13 +17,9 @@ StateSet = tuple[int, tuple[int, ...]]
 class Indicators:
     """What literals speak of: columns, and then sets of columns of one variable.
 
-    Attributes
-    ----------
-    start : ndarray of int64, shape (n_vars + 1,)
-        Columns of the variables; see `Schema.start`.
-    sets : tuple of (int, tuple of int)
-        Variables and states, ascending. Set s is the indicator n_columns + s, which is 1 where the
-        variable is in one of the states.
+    start : int64, (n_vars + 1,). Columns of the variables; see `Schema.start`. sets : variables and
+    states, ascending. Set s is the indicator n_columns + s, which is 1 where the variable is in one
+    of the states.
     """
 
     start: NDArray[np.int64]
@@ -91,20 +87,7 @@ def over_indicators(
     Several literals on one variable are one: on a column, if they leave or exclude one state, else
     on the set of the states that they exclude.
 
-    Parameters
-    ----------
-    features : FeatureSet
-        Conjunctions over columns.
-    start : ndarray of int64, shape (n_vars + 1,)
-        Columns of the variables.
-
-    Returns
-    -------
-    features : FeatureSet
-        The same conjunctions over indicators; empty where the conjunction cannot hold.
-    possible : ndarray of bool, shape (n_features,)
-        Which conjunctions can hold.
-    indicators : Indicators
+    Conjunctions that cannot hold are empty; the second array says which can.
     """
     width = np.diff(start)
     if not (width > 1).any():

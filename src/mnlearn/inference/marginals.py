@@ -42,21 +42,13 @@ _STATIONARY_TOLERANCE = 1e-13
 class Marginals:
     """Probabilities of the states of query variables for each distinct evidence.
 
-    Attributes
-    ----------
-    query : ndarray of int64, shape (n_query,)
-        Variables, ascending.
-    start : ndarray of int64, shape (n_query + 1,), and columns : ndarray of int64
-        Query variable q has columns[start[q]:start[q + 1]].
-    probability, complement : ndarray of float64, shape (n_distinct, n_columns)
-        P(query column = 1 | evidence), and P(query column = 0 | evidence), which has digits where
-        1 minus the other has none.
-    row_of : ndarray of int64, shape (n_rows,)
-        Which distinct evidence each row has.
-    batches : ndarray of float32, shape (n_distinct, n_batches, n_columns), or None
-        Estimates from consecutive parts of the chain; None without a chain.
-    approximation : Approximation, or None
-        Log-odds and convergence of belief propagation and mean field.
+    query : int64, (n_query,). Variables, ascending. start : int64, (n_query + 1,), and columns :
+    int64. Query variable q has columns[start[q]:start[q + 1]]. probability, complement : float64,
+    (n_distinct, n_columns). P(query column = 1 | evidence), and P(query column = 0 | evidence),
+    which has digits where 1 minus the other has none. row_of : int64, (n_rows,). Which distinct
+    evidence each row has. batches : float32, (n_distinct, n_batches, n_columns), or None. Estimates
+    from consecutive parts of the chain; None without a chain. approximation : log-odds and
+    convergence of belief propagation and mean field.
     """
 
     query: NDArray[np.int64]
@@ -94,34 +86,15 @@ def conditional_marginals(
 ) -> Marginals:
     """Return the marginals of `query` given the values of all other variables in each row.
 
-    Parameters
-    ----------
-    terms : Terms
-        The terms of a model.
-    rows : ndarray of uint8, shape (n_rows, n_columns)
-        Values; those of query variables are not read. Equal evidence is computed once.
-    query : ndarray of int64, shape (n_query,)
-        Variables.
-    inference : Inference
-        The method and its settings.
-    seed : int
-        The chain of a row depends on this 64-bit seed and on the evidence of the row only.
-    threads : int
-        Number of threads; the result does not depend on it.
+    rows : uint8, (n_rows, n_columns). Values; those of query variables are not read. Equal evidence
+    is computed once. seed : the chain of a row depends on this 64-bit seed and on the evidence of
+    the row only.
 
-    Raises
-    ------
-    InputError
-        More than 2^20 joint states with exact inference, or a method for Markov networks only.
-
-    Notes
-    -----
     Estimates by sampling are Rao-Blackwellised, with half a count for each state, which the paper
     lacks. For CPDs, "exact" gives the distribution to which ordered Gibbs sampling converges.
 
-    References
-    ----------
-    Lowd, "Closed-form learning of Markov networks from dependency networks", UAI 2012, Section 6.2.
+    See Lowd, "Closed-form learning of Markov networks from dependency networks", UAI 2012, Section
+    6.2.
     """
     asked = query_of(terms, query)
     evidence = terms.indicators.extend(rows)[:, asked.evidence]
@@ -249,26 +222,7 @@ def conditional_log_likelihood(
 ) -> NDArray[np.float64]:
     """Return log P(x_query | other values) of each row.
 
-    Parameters
-    ----------
-    terms : Terms
-        The terms of a Markov network.
-    rows : ndarray of uint8, shape (n_rows, n_columns)
-        Rows with equal evidence share one enumeration.
-    query : ndarray of int64, shape (n_query,)
-        Variables of at most 2^20 joint states.
-    threads : int
-        Number of threads; the result does not depend on it.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_rows,)
-        In nats; minus infinity for a row that gives a query variable no state, or several.
-
-    Raises
-    ------
-    InputError
-        There are too many joint states.
+    rows : uint8, (n_rows, n_columns). Rows with equal evidence share one enumeration.
     """
     asked = query_of(terms, query)
     _refuse_many_states(asked, "exact likelihood")

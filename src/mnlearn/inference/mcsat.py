@@ -27,28 +27,9 @@ def sample_by_slices(
 ) -> NDArray[np.float32]:
     """Return P(query column = 1 | evidence), (n_rows, n_batches, n_columns), by a chain per row.
 
-    Parameters
-    ----------
-    asked : Query
-        Terms of a Markov network, split into query and evidence.
-    evidence : ndarray of uint8, shape (n_rows, n_evidence_indicators)
-        Values of the indicators of the evidence variables.
-    inference : Inference
-        Numbers of samples that are counted, and of those before them.
-    n_batches : int
-        Number of parts of a chain, each of which has an estimate.
-    seed : int
-        The chain of a row depends on this 64-bit seed and on the evidence of the row only.
-    threads : int
-        Number of threads; the result does not depend on it.
+    n_batches : number of parts of a chain, each of which has an estimate. seed : the chain of a row
+    depends on this 64-bit seed and on the evidence of the row only.
 
-    Raises
-    ------
-    InputError
-        The terms are those of a dependency network, which has no joint distribution.
-
-    Notes
-    -----
     The weights of features on one variable are added up first. A feature of positive weight w that
     holds is kept with probability 1 - exp(-w); one of negative weight that does not hold is kept as
     a clause with probability 1 - exp(-|w|). Unit propagation then fixes variables. The others are
@@ -56,9 +37,7 @@ def sample_by_slices(
     states at a time. That is exact if clauses tie no more, else one sweep over blocks from the last
     state. Both leave the model's distribution as it is (decision 0801).
 
-    References
-    ----------
-    Poon & Domingos, "Sound and efficient inference with probabilistic and deterministic
+    See Poon & Domingos, "Sound and efficient inference with probabilistic and deterministic
     dependencies", AAAI 2006.
     """
     if asked.owned:

@@ -86,22 +86,12 @@ class TooWideError(InputError):
 class Plan:
     """How a question is answered.
 
-    Attributes
-    ----------
-    way : str
-        Name of the way.
-    is_exact : bool
-        Whether it is exact.
-    form : ArithmeticCircuit, HiddenTree or TableForm, optional
-        What answers exactly; None for enumeration and estimates.
-    cells, operations : float, optional
-        Numbers in memory, and additions and multiplications, as far as they are known before.
-    why : str
-        Why an answer is an estimate though nobody asked for one: a sentence.
-    factors : Factors, optional
-        The tables that are sampled.
-    judge : ArithmeticCircuit or TableForm, optional
-        Tells which evidence is possible, where an estimate does not see it.
+    way : name of the way. is_exact : whether it is exact. form : ArithmeticCircuit, HiddenTree or
+    TableForm, what answers exactly; None for enumeration and estimates. cells, operations : float,
+    numbers in memory, and additions and multiplications, as far as they are known before. why : why
+    an answer is an estimate though nobody asked for one: a sentence. factors : the tables
+    that are sampled. judge : ArithmeticCircuit or TableForm, tells which evidence is possible,
+    where an estimate does not see it.
     """
 
     way: str
@@ -144,27 +134,10 @@ def plan(
 ) -> Plan:
     """Return how a question is answered.
 
-    Parameters
-    ----------
-    model : Model
-        The model that is asked.
-    task : str
-        One of the tasks above.
-    unknown : ndarray of bool, shape (n_rows, n_vars), optional
-        The variables that are not known in each row; by default all, in one row.
-    method : str
-        "auto", "exact" or a method that estimates, which is then used. A model that sums variables
-        out by itself is exact whatever the method.
-    asked : ndarray of bool, shape (n_vars,), optional
-        The variables that are asked for; by default all. Those of JOINT and MARGINAL_MODE are not
-        known.
-
-    Raises
-    ------
-    TooWideError
-        There is no exact way, and the task or the method asks for one.
-    InputError
-        The model has no joint distribution, which the task needs.
+    unknown : bool, (n_rows, n_vars). The variables that are not known in each row; by default all,
+    in one row. method : "auto", "exact" or a method that estimates, which is then used. A model
+    that sums variables out by itself is exact whatever the method. asked : bool, (n_vars,). The
+    variables that are asked for; by default all. Those of JOINT and MARGINAL_MODE are not known.
     """
     if task == LIKELIHOOD and model.has_own_likelihood:
         return Plan(OWN, is_exact=True)

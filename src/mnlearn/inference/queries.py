@@ -61,27 +61,8 @@ def answer(
 ) -> Answer:
     """Return the marginals of variables given what is known in each row.
 
-    Parameters
-    ----------
-    model : Model
-        Any kind of model.
-    evidence : Evidence
-        What is known in each row.
-    chosen : Plan
-        How it is answered.
-    inference : Inference
-        The method and its settings, if a plan has no form of its own.
-    seed : int
-        The chains of a row depend on this 64-bit seed and on the evidence of the row only.
-    threads : int
-        Number of threads; the result does not depend on it.
-    asked : ndarray of bool, shape (n_vars,), optional
-        The variables that are asked for; by default all.
-
-    Raises
-    ------
-    InputError
-        The evidence of a row has probability 0. Sampling does not see that in a wide network.
+    seed : the chains of a row depend on this 64-bit seed and on the evidence of the row only. asked
+    : bool, (n_vars,). The variables that are asked for; by default all.
     """
     schema: Schema = model.schema
     asked = np.ones(len(schema), bool) if asked is None else asked
@@ -186,11 +167,6 @@ def modes(
 
     asked : bool, shape (n_vars,), the variables that are maximised; all others that are not known
         are summed out, and have NO_STATE. Default: all.
-
-    Raises
-    ------
-    InputError
-        A row has probability 0; the sentence begins with its name.
     """
     if asked is not None:
         return _marginal_modes(model, evidence, asked)

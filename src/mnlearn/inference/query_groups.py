@@ -18,15 +18,6 @@ def partitions(seed: int, dataset: str, n_vars: int, n_groups: int, *, n: int) -
 
     Each partition depends on the seed, the dataset and its own number. A larger `n` therefore keeps
     the first partitions.
-
-    Parameters
-    ----------
-    seed : int
-        Seed of the study.
-    dataset : str
-        Name of the dataset.
-    n_vars, n_groups, n : int
-        Numbers of variables, of groups in a partition, and of partitions.
     """
     return [
         random_partition(n_vars, n_groups, stream(seed, dataset, "query groups", str(k)))

@@ -26,22 +26,7 @@ def advance_chains(
 ) -> NDArray[np.uint8]:
     """Return the states of Gibbs chains after some sweeps over all variables.
 
-    Parameters
-    ----------
-    network : MarkovNetwork
-        The network that is sampled.
-    states : ndarray of uint8, shape (n_chains, n_columns)
-        Where the chains are; not changed.
-    n_sweeps : int
-        Sweeps of each chain.
-    seed : int
-        What a chain draws depends on this 64-bit seed and on its position in `states`.
-    threads : int
-        Number of threads; the result does not depend on it.
-
-    Returns
-    -------
-    ndarray of uint8, shape (n_chains, n_columns)
+    seed : what a chain draws depends on this 64-bit seed and on its position in `states`.
     """
     asked = query_of(terms_of(network), np.arange(network.n_vars))
     return _run_chains(asked, states, n_sweeps, seed, from_random=False, threads=threads)
@@ -97,25 +82,6 @@ def sample_rows(
 
     Where no exact way is cheap, each example is the end of its own Gibbs chain, which starts at a
     random state. A dependency network has no other distribution than that of its chain.
-
-    Parameters
-    ----------
-    model : Model
-        Any kind of model.
-    n_rows : int
-        Number of examples.
-    burn_in : int
-        Number of sweeps of a Gibbs chain.
-    seed : int
-        The result depends on it and not on the number of threads.
-    threads : int
-        Number of threads.
-    chosen : Plan, optional
-        How they are drawn; default: exactly where that is cheap.
-
-    Returns
-    -------
-    ndarray of uint8, shape (n_rows, n_columns)
     """
     chosen = plan(model, SAMPLE) if chosen is None else chosen
     if chosen.form is not None:

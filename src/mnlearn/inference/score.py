@@ -18,18 +18,11 @@ Groups = Sequence[Sequence[int]]
 class Score:
     """A score of every distinct row, with the errors of its mean.
 
-    Attributes
-    ----------
-    per_row : ndarray of float64, shape (n_rows,)
-        In nats, for the distinct rows of the dataset.
-    mean : float
-        Mean over examples, in nats.
-    standard_error : float
-        Of the mean, over the draw of examples; NaN where the mean is minus infinity.
-    monte_carlo_error : float
-        Standard error of the mean due to sampling in inference; 0 without sampling.
-    converged : float, optional
-        Share of the queries in which belief propagation or mean field converged.
+    per_row : float64, (n_rows,). In nats, for the distinct rows of the dataset. mean : mean over
+    examples, in nats. standard_error : of the mean, over the draw of examples; NaN where the mean
+    is minus infinity. monte_carlo_error : standard error of the mean due to sampling in inference;
+    0 without sampling. converged : share of the queries in which belief propagation or mean
+    field converged.
     """
 
     per_row: NDArray[np.float64]
@@ -40,17 +33,7 @@ class Score:
 
 
 def score_of(per_row: NDArray[np.float64], data: Dataset, monte_carlo_error: float = 0.0) -> Score:
-    """Return the score of a dataset.
-
-    Parameters
-    ----------
-    per_row : ndarray of float64, shape (n_rows,)
-        Scores of the distinct rows, in nats.
-    data : Dataset
-        Gives how many examples have each row.
-    monte_carlo_error : float
-        Standard error of the mean due to sampling in inference.
-    """
+    """Return the score of a dataset."""
     # HARD_WEIGHT stands in for infinity: a score near its negative is that of a forbidden state.
     per_row = np.where(per_row < -HARD_WEIGHT / 2, -np.inf, per_row)
     mean = float(data.weight @ per_row / data.n_examples)

@@ -29,27 +29,14 @@ _SAMPLES = {"mcsat": (1000, 10000)}
 class Inference:
     """How marginals are computed.
 
-    Attributes
-    ----------
-    method : {"gibbs", "exact", "mcsat", "bp", "meanfield"}
-        Gibbs sampling, enumeration of up to 2^20 states of the query variables, MC-SAT, loopy
-        belief propagation, or mean field.
-    burn_in : int
-        Samples at the start of each chain that are not counted.
-    samples : int
-        Samples that are counted.
-    iterations : int
-        Most iterations of belief propagation and mean field.
-    tolerance : float
-        Both have converged when the log-odds of each marginal change by at most this in an
-        iteration.
-    damping : float
-        Share of the old message that an update of belief propagation keeps, against oscillation in
-        loops; at least 0 and below 1.
-    schedule : {"sequential", "parallel", "residual"}
-        Whether belief propagation computes a message from the newest messages, or all messages of
-        an iteration from those of the iteration before, or next the messages for which most has
-        changed.
+    method : Gibbs sampling, enumeration of up to 2^20 states of the query variables, MC-SAT, loopy
+    belief propagation, or mean field. burn_in : samples at the start of each chain that are not
+    counted. samples : samples that are counted. iterations : most iterations of belief propagation
+    and mean field. tolerance : both have converged when the log-odds of each marginal change by at
+    most this in an iteration. damping : share of the old message that an update of belief
+    propagation keeps, against oscillation in loops; at least 0 and below 1. schedule : whether
+    belief propagation computes a message from the newest messages, or all messages of an iteration
+    from those of the iteration before, or next the messages for which most has changed.
     """
 
     method: str = "gibbs"
@@ -95,17 +82,7 @@ class Inference:
 def inference_of(
     method: str, *, burn_in: int | None = None, samples: int | None = None, **more: Any
 ) -> Inference:
-    """Return settings with the method's usual numbers of samples where they are not given.
-
-    Parameters
-    ----------
-    method : str
-        See `Inference`.
-    burn_in, samples : int, optional
-        Default: 100 and 1,000; 1,000 and 10,000 for MC-SAT.
-    **more
-        Further settings of `Inference`.
-    """
+    """Return settings with the method's usual numbers of samples where they are not given."""
     usual = _SAMPLES.get(method, (Inference.burn_in, Inference.samples))
     return Inference(
         method,

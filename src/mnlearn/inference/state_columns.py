@@ -34,18 +34,7 @@ def state_probabilities(
 ) -> NDArray[np.float64]:
     """Return probabilities of states from those of columns.
 
-    Parameters
-    ----------
-    p : ndarray of float64, shape (..., n_columns)
-        P(column = 1).
-    start : ndarray of int64, shape (n_vars + 1,)
-        Columns of the variables.
-    complement : ndarray of float64, shape (..., n_columns), optional
-        P(column = 0), which has digits where 1 - p has none.
-
-    Returns
-    -------
-    ndarray of float64, shape (..., n_states)
+    complement : float64, (..., n_columns). P(column = 0), which has digits where 1 - p has none.
     """
     return _spread(1.0 - p if complement is None else complement, p, start, 1.0)
 
@@ -53,19 +42,7 @@ def state_probabilities(
 def log_state_probabilities(
     scores: NDArray[np.float64], start: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return log-probabilities of states, in nats, from scores of columns.
-
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (..., n_columns)
-        Log-odds of the columns of variables of two states, and scores of states elsewhere.
-    start : ndarray of int64, shape (n_vars + 1,)
-        Columns of the variables.
-
-    Returns
-    -------
-    ndarray of float64, shape (..., n_states)
-    """
+    """Return log-probabilities of states, in nats, from scores of columns."""
     one = np.array(scores, np.float64)
     width = np.diff(start)
     single = start[:-1][width == 1]
@@ -89,20 +66,8 @@ def of_values(
 ) -> NDArray[np.float64]:
     """Return what belongs to the state that each variable has in each row.
 
-    Parameters
-    ----------
-    by_state : ndarray of float64, shape (n_rows, n_states)
-        In the layout of this module.
-    values : ndarray of uint8, shape (n_rows, n_vars)
-        Numbers of states, see `Schema.values`.
-    start : ndarray of int64, shape (n_vars + 1,)
-        Columns of the variables.
-    otherwise : float
-        What belongs to `NO_STATE`.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_rows, n_vars)
+    by_state : float64, (n_rows, n_states). In the layout of this module. values : uint8, (n_rows,
+    n_vars). Numbers of states, see `Schema.values`. otherwise : what belongs to `NO_STATE`.
     """
     known = values != NO_STATE
     place = state_start(start)[:-1] + np.where(known, values, 0)

@@ -51,17 +51,8 @@ class TableForm:
     def parts(self, unknown: NDArray[np.bool_], asked: NDArray[np.bool_]) -> Iterator[_Part]:
         """Yield rows with the tree over what is not known in them, or over what matters of it.
 
-        Parameters
-        ----------
-        unknown : ndarray of bool, shape (n_rows, n_vars)
-            What is not known in each row.
-        asked : ndarray of bool, shape (n_vars,)
-            The variables whose marginals are wanted; none for the probability of the evidence.
-
-        Raises
-        ------
-        InputError
-            A tree would have more cells than the memory allows.
+        unknown : bool, (n_rows, n_vars). What is not known in each row. asked : bool, (n_vars,).
+        The variables whose marginals are wanted; none for the probability of the evidence.
         """
         if len(unknown) == 1:
             yield _Part(np.zeros(1, np.int64), self._tree(unknown[0], asked))

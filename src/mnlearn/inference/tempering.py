@@ -50,25 +50,8 @@ def sample_tempered(
     does not count it. The last round is that in which all answers have converged, or after which
     too little `work` is left.
 
-    Parameters
-    ----------
-    form : Factors or Terms
-        The model; see `factor_graphs.has_graph`.
-    values : ndarray of uint8, shape (n_rows, n_vars)
-        Numbers of states, NO_STATE where a variable is not known.
-    samples : int
-        Bulk effective sample size that each answer should have.
-    seed : int
-        What a row draws depends on this 64-bit seed and on its evidence.
-    threads : int
-        Number of threads; the result does not depend on it.
-    work : int
-        Draws of a variable in each row at most, but for the first round.
-    asked : ndarray of bool, shape (n_vars,), optional
-        As in `chains.estimate`.
+    work : draws of a variable in each row at most, but for the first round.
 
-    Notes
-    -----
     An answer has converged if its R-hat is below 1.01, its effective sample size is `samples`,
     each chain has brought states from the first rung to the last, and the chains do not end at
     states of probability 0.

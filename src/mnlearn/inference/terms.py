@@ -109,15 +109,6 @@ def _conditions(
     """Return CPD features without their target's literal, and what that literal says.
 
     features, target : over indicators, and the variable of each CPD.
-
-    Returns
-    -------
-    rest : FeatureSet
-        The other literals. A feature whose literal speaks of a set of columns is there for each.
-    of, owner : ndarray of int64
-        The feature, and the column that it speaks of.
-    sign : ndarray of float64
-        +1 where the literal asks for the column, -1 where it excludes it.
     """
     own = indicators.variable_of[features.var] == target[features.owner]
     length = np.bincount(features.owner[~own], minlength=len(features))

@@ -28,14 +28,10 @@ Fit = Callable[[NDArray[np.uint8], int, int, NDArray[np.float64], NDArray[np.flo
 class Approximation:
     """Approximate marginals of query variables given some rows of evidence.
 
-    Attributes
-    ----------
-    log_odds : ndarray of float64, shape (n_rows, n_columns)
-        Log-odds of columns of variables of two states, and scores of other states, in nats.
-    report : ndarray of float64, shape (n_rows, 3)
-        Number of iterations, largest change of log-odds in the last one, and log Z.
-    tolerance : float
-        Largest change with which an iteration has converged.
+    log_odds : float64, (n_rows, n_columns). Log-odds of columns of variables of two states, and
+    scores of other states, in nats. report : float64, (n_rows, 3). Number of iterations, largest
+    change of log-odds in the last one, and log Z. tolerance : largest change with which an
+    iteration has converged.
     """
 
     log_odds: NDArray[np.float64]
@@ -111,15 +107,11 @@ def propagate(
     query : ascending. `log_partition` of the answer is the Bethe estimate of log Z; minus infinity
     for evidence that is seen to be impossible, whose beliefs are even.
 
-    Notes
-    -----
     Messages go between each table, or feature, and its variables; `kernels.tables.beliefs` says
     how. The answers are exact where the graph that joins each factor to its query variables has no
     cycle, after one sweep from the leaves and one back.
 
-    References
-    ----------
-    Yedidia, Freeman & Weiss, "Constructing free-energy approximations and generalized belief
+    See Yedidia, Freeman & Weiss, "Constructing free-energy approximations and generalized belief
     propagation algorithms", IEEE Transactions on Information Theory 51 (2005). Elidan, McGraw &
     Koller, "Residual belief propagation", UAI 2006.
     """
@@ -174,9 +166,7 @@ def bound_log_partition_above(
     The bound holds without convergence too. `kernels.tables.forests` says how; features that are
     too long for a table are replaced by greater ones.
 
-    References
-    ----------
-    Wainwright, Jaakkola & Willsky, "A new class of upper bounds on the log partition function",
+    See Wainwright, Jaakkola & Willsky, "A new class of upper bounds on the log partition function",
     IEEE Transactions on Information Theory 51 (2005).
     """
     given = given_of_factors(relaxed_factors(network))
@@ -193,17 +183,14 @@ def fit_independent(
     evidence : uint8, (n_rows, n_evidence_indicators). `log_partition` of the answer is a lower
     bound of log Z; not a number for a dependency network.
 
-    Notes
-    -----
     All variables start evenly and are updated in order to q_v = sigmoid(E_q[log-odds of v]), where
     the log-odds are those of v given all others, or to the softmax of the expected scores of its
     states. For a Markov network each update raises the bound E_q[log-potential] + entropy of q, so
     the updates end at a local maximum. For a dependency network the log-odds are those of the CPD
     of v, no bound exists, and the updates may go on.
 
-    References
-    ----------
-    Lowd & Shamaei, "Mean field inference in dependency networks: an empirical study", AAAI 2011.
+    See Lowd & Shamaei, "Mean field inference in dependency networks: an empirical study", AAAI
+    2011.
     """
 
     def fit(rows: NDArray, first: int, last: int, log_odds: NDArray, report: NDArray) -> None:

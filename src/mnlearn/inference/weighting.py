@@ -61,23 +61,9 @@ def weigh_likelihood(
 ) -> Estimates:
     """Return the marginals of all variables of a Bayesian network given each row of evidence.
 
-    Parameters
-    ----------
-    factors : Factors
-        A Bayesian network; see `is_directed`.
-    values : ndarray of uint8, shape (n_rows, n_vars)
-        Numbers of states, NO_STATE where a variable is not known.
-    samples : int
-        Effective sample size, by the weights, that each row should have.
-    seed : int
-        What a row draws depends on this 64-bit seed and on its evidence.
-    threads : int
-        Number of threads; the result does not depend on it.
-    work : int
-        Draws of a variable in each row at most, but for the last round.
+    samples : effective sample size, by the weights, that each row should have. work : draws of a
+    variable in each row at most, but for the last round.
 
-    Notes
-    -----
     A round has twice as many draws as the one before. Without evidence all weights are equal, so
     that the draws are independent examples. A row has converged if the effective sample size is
     `samples`, and the generalised Pareto distribution of the largest weights has a shape of at most
@@ -150,9 +136,7 @@ def judge_weights(log_weight: NDArray[np.float64]) -> tuple[float, bool]:
 def pareto_shape(beyond: NDArray[np.float64]) -> float:
     """Return the shape of the generalised Pareto distribution of exceedances, ascending.
 
-    References
-    ----------
-    Zhang & Stephens, "A new and efficient estimation method for the generalized Pareto
+    See Zhang & Stephens, "A new and efficient estimation method for the generalized Pareto
     distribution", Technometrics 51 (2009).
     """
     n = len(beyond)

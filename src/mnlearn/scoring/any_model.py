@@ -41,17 +41,7 @@ _ROWS = 1000
 
 
 def pll(model: Model, data: Dataset, threads: int = 1) -> Score:
-    """Return the log-pseudo-likelihood: the sum over variables of log P(x_v | all others).
-
-    Parameters
-    ----------
-    model : Model
-        Any kind of model.
-    data : Dataset
-        The examples.
-    threads : int
-        Number of threads.
-    """
+    """Return the log-pseudo-likelihood: the sum over variables of log P(x_v | all others)."""
     check_variables(model, data)
     if isinstance(model, HiddenTree):
         if _divides_badly(model):
@@ -146,24 +136,8 @@ def cmll(
     Each group is queried once, given all other variables. The score is the sum over all query
     variables of log P(x_v | evidence). It is minus infinity if the evidence has probability 0.
 
-    Parameters
-    ----------
-    model : Model
-        Any kind of model.
-    data : Dataset
-        The examples.
-    groups : sequence of sequence of int
-        Disjoint groups of variables.
-    inference : Inference
-        How marginals are computed; no effect on circuits and trees, whose marginals are exact.
-    seed : int
-        Seed of the samplers.
-    threads : int
-        Number of threads.
-
-    References
-    ----------
-    Lowd & Davis, "Learning Markov network structure with decision trees", ICDM 2010, Section IV.
+    See Lowd & Davis, "Learning Markov network structure with decision trees", ICDM 2010, Section
+    IV.
     """
     check_variables(model, data)
     check_groups(groups, data.n_vars)
@@ -187,12 +161,6 @@ def cll(model: Model, data: Dataset, groups: Groups, threads: int = 1) -> Score:
 
     It is the sum over groups of log P(x_group | all other variables), and minus infinity for a row
     of probability 0, also where the evidence has probability 0.
-
-    Raises
-    ------
-    InputError
-        The model has no joint distribution, or a group of a network has more than 2^20 joint
-        states.
     """
     check_variables(model, data)
     check_groups(groups, data.n_vars)
@@ -215,13 +183,7 @@ def cll(model: Model, data: Dataset, groups: Groups, threads: int = 1) -> Score:
 
 
 def ll(model: Model, data: Dataset, threads: int = 1) -> Score:
-    """Return the exact log-likelihood.
-
-    Raises
-    ------
-    InputError
-        The model has no joint distribution, or no exact way is feasible.
-    """
+    """Return the exact log-likelihood."""
     check_variables(model, data)
     _refuse_without_joint(model, "ll")
     chosen = plan(model, LIKELIHOOD)
@@ -236,13 +198,7 @@ def ll(model: Model, data: Dataset, threads: int = 1) -> Score:
 
 
 def marginal_ll(model: Model, data: IncompleteData, threads: int = 1) -> Score:
-    """Return the exact log-likelihood of the known cells: the missing ones are summed out.
-
-    Raises
-    ------
-    InputError
-        The model has no joint distribution, or no exact way is feasible.
-    """
+    """Return the exact log-likelihood of the known cells: the missing ones are summed out."""
     if not model.has_joint:
         raise InputError("ll: a dependency network has no joint distribution to sum out of.")
     # Exact forms take rows with unknown values as they take those of a dataset.
@@ -260,19 +216,6 @@ def annealed_ll(
 
     Models with an exact log-likelihood get that one. The Monte Carlo error is that of the estimate
     of log Z, which is the same for all rows.
-
-    Parameters
-    ----------
-    model : Model
-        Any model with a joint distribution.
-    data : Dataset
-        The examples.
-    annealing : Annealing
-        Numbers of chains and steps.
-    seed : int
-        Seed of the chains.
-    threads : int
-        Number of threads.
     """
     check_variables(model, data)
     if plan(model, LIKELIHOOD, method=ANNEALED).is_exact:
@@ -292,20 +235,9 @@ def approximate_ll(
     function, so the score is an upper bound of the log-likelihood. Models with an exact
     log-likelihood get that one.
 
-    Parameters
-    ----------
-    model : Model
-        Any model with a joint distribution.
-    data : Dataset
-        The examples.
-    inference : Inference
-        Belief propagation or mean field, with its settings.
-    by_feature : bool
-        See `inference.variational.bethe_log_partition`.
+    by_feature : see `inference.variational.bethe_log_partition`.
 
-    References
-    ----------
-    Gogate, Webb & Domingos, "Learning efficient Markov networks", NIPS 2010, Section 5.
+    See Gogate, Webb & Domingos, "Learning efficient Markov networks", NIPS 2010, Section 5.
     """
     check_variables(model, data)
     if plan(model, LIKELIHOOD, method=inference.method).is_exact:

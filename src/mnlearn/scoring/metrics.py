@@ -22,16 +22,9 @@ if TYPE_CHECKING:
 class Request:
     """What a score reads beside the model and the data.
 
-    Attributes
-    ----------
-    groups : sequence of sequence of int
-        The query groups.
-    inference : Inference or Annealing, optional
-        How marginals or the partition function are computed. Default: exactly.
-    seed : int
-        Seed of the samplers.
-    threads : int
-        Number of threads; no score depends on it.
+    groups : the query groups. inference : how marginals or the partition
+    function are computed. Default: exactly. seed : seed of the samplers. threads : number of
+    threads; no score depends on it.
     """
 
     groups: "Groups" = ()
@@ -44,26 +37,15 @@ class Request:
 class Metric:
     """A score, in nats per example unless its text says other; higher is better.
 
-    Attributes
-    ----------
-    name : str
-        Its name for commands, files and arguments.
-    help : str
-        What it is, for the help of the command line. Lines may follow the first one.
-    text : str
-        One paragraph of Markdown for the pages of studies. The braces `{groups}` and `{inference}`
-        stand for settings of a study.
-    measure : callable
-        Returns the `Score` of a model on data for a `Request`.
-    by_group : bool
-        Whether it reads query groups.
-    methods : tuple of str
-        The methods of inference that it may use, the usual one first; empty if it uses none.
-    sum_out : callable, optional
-        Returns the score of data with missing cells, which exact inference sums out, for a model,
-        the data and a number of threads. Missing cells are refused where there is no such function.
-    in_records : callable
-        Whether records of studies have the score of a model.
+    name : its name for commands, files and arguments. help : what it is, for the help of the
+    command line. Lines may follow the first one. text : one paragraph of Markdown for the pages of
+    studies. The braces `{groups}` and `{inference}` stand for settings of a study. measure :
+    returns the `Score` of a model on data for a `Request`. by_group : whether it reads query
+    groups. methods : the methods of inference that it may use, the usual one first; empty if it
+    uses none. sum_out : returns the score of data with missing cells, which exact
+    inference sums out, for a model, the data and a number of threads. Missing cells are refused
+    where there is no such function. in_records : whether records of studies have the score of a
+    model.
     """
 
     name: str
@@ -187,13 +169,7 @@ METRIC_NAMES = tuple(metric.name for metric in METRICS)
 
 
 def find_metric(name: str, argument: str = "metric") -> Metric:
-    """Return the score of a name.
-
-    Raises
-    ------
-    InputError
-        There is no such score. `argument` is where the name was given.
-    """
+    """Return the score of a name."""
     for metric in METRICS:
         if metric.name == name:
             return metric

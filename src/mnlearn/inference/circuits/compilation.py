@@ -30,17 +30,7 @@ _NARROWER, _STEPS = 6, 200
 
 
 def least_nodes(n_vars: int, scopes: Sequence[Sequence[int]], order: Sequence[int]) -> int:
-    """Return a lower bound of the number of sums that variable elimination makes.
-
-    Parameters
-    ----------
-    n_vars : int
-        Number of variables.
-    scopes : sequence of sequence of int
-        Variables of each feature.
-    order : sequence of int
-        The order in which variables are eliminated; the first ones of it will do.
-    """
+    """Return a lower bound of the number of sums that variable elimination makes."""
     if not order:
         return 0
     rank = [len(order)] * n_vars
@@ -116,22 +106,7 @@ class CircuitTooLargeError(InputError):
 
 
 def compile_network(model: Model, max_edges: int = MAX_EDGES) -> ArithmeticCircuit:
-    """Return the circuit of a network; its parameters are those of the features or CPDs.
-
-    Parameters
-    ----------
-    model : Model
-        A model with a joint distribution; a network without weights of plus infinity.
-    max_edges : int
-        Largest number of edges of the circuit.
-
-    Raises
-    ------
-    CircuitTooLargeError
-        The circuit would have more than `max_edges` edges.
-    InputError
-        A weight is plus infinity.
-    """
+    """Return the circuit of a network; its parameters are those of the features or CPDs."""
     network: MarkovNetwork = model.to_markov_network()
     if isinstance(model, BayesianNetwork):
         rank = model.rank
@@ -221,13 +196,7 @@ def _lowest(diagram: Diagram) -> int:
 
 
 def compile_for(model: Model, path: Path | str) -> Model:
-    """Return a model as the form of a file holds it: a network compiled for `.ac` and `.nnf`.
-
-    Raises
-    ------
-    InputError
-        See `compile_network`.
-    """
+    """Return a model as the form of a file holds it: a network compiled for `.ac` and `.nnf`."""
     holds_circuits = form_of(path) in (".ac", ".nnf")
     if holds_circuits and model.has_joint and not model.is_exact:
         return compile_network(model)

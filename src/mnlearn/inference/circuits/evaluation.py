@@ -28,15 +28,7 @@ _LEAST_PROBABILITY = 1e-100
 
 
 class LogSpace:
-    """Evaluates a circuit for up to LANES rows of evidence at a time, in log space.
-
-    Parameters
-    ----------
-    circuit : ArithmeticCircuit
-        The circuit.
-    weight : ndarray of float64, shape (n_parameters,)
-        Logarithms of the parameters, used instead of the circuit's own.
-    """
+    """Evaluates a circuit for up to LANES rows of evidence at a time, in log space."""
 
     def __init__(self, circuit: ArithmeticCircuit, weight: NDArray[np.float64]) -> None:
         self._circuit = circuit
@@ -68,14 +60,9 @@ class LogSpace:
 class Batch:
     """Evaluates a circuit for up to LANES rows of evidence at a time, each by itself.
 
-    Parameters
-    ----------
-    circuit : ArithmeticCircuit
-        The circuit.
-    atomic : bool
-        Whether the first parameters are the weights of the states, in their order. If so, the
-        states of each variable are scaled by their sum. Otherwise the root has a factor for every
-        variable and leaves the range of plain numbers at a few hundred variables.
+    atomic : whether the first parameters are the weights of the states, in their order. If so, the
+    states of each variable are scaled by their sum. Otherwise the root has a factor for every
+    variable and leaves the range of plain numbers at a few hundred variables.
     """
 
     def __init__(self, circuit: ArithmeticCircuit, atomic: bool) -> None:
@@ -99,16 +86,8 @@ class Batch:
     def values(self, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return the log-value of the root for each row of evidence.
 
-        Parameters
-        ----------
-        rows : ndarray of uint8, shape (n_rows, n_columns)
-            0, 1, or UNKNOWN for a column to be summed out; at most LANES rows. Where a column of
-            several is 1, the others are 0.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_rows,)
-            In nats.
+        rows : uint8, (n_rows, n_columns). 0, 1, or UNKNOWN for a column to be summed out; at most
+        LANES rows. Where a column of several is 1, the others are 0.
         """
         self._rows, n_rows = rows, len(rows)
         literal = self._values[: 2 * self._circuit.n_columns].reshape(-1, 2, LANES)
@@ -149,15 +128,7 @@ class Batch:
 
 
 class Evaluator:
-    """Evaluates a circuit under weights that change, as in weight learning.
-
-    Parameters
-    ----------
-    circuit : ArithmeticCircuit
-        The circuit.
-    atomic : bool
-        See `Batch`.
-    """
+    """Evaluates a circuit under weights that change, as in weight learning."""
 
     def __init__(self, circuit: ArithmeticCircuit, atomic: bool = False) -> None:
         self._circuit, self._atomic = circuit, atomic
@@ -168,20 +139,7 @@ class Evaluator:
         self._weighed: NDArray[np.float64] | None = None
 
     def expectations(self, weight: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """Return log Z and the expectation of each feature.
-
-        Parameters
-        ----------
-        weight : ndarray of float64, shape (n_parameters,)
-            Used instead of the circuit's own.
-
-        Returns
-        -------
-        log_z : float
-            In nats.
-        expectation : ndarray of float64, shape (n_parameters,)
-            Of the features under the distribution of the circuit.
-        """
+        """Return log Z and the expectation of each feature."""
         first, last = 2 * self._circuit.n_columns, self._circuit.n_leaves
         log_scale = _log_scale(weight, self._circuit.schema, self._atomic)
         self._values[:first] = np.exp(-np.repeat(_by_column(log_scale, self._circuit.schema), 2))
@@ -200,22 +158,7 @@ class Evaluator:
     def marginals(
         self, weight: NDArray[np.float64], rows: NDArray[np.uint8]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the log-value of the root, and P(column = 1 | evidence), for each row.
-
-        Parameters
-        ----------
-        weight : ndarray of float64, shape (n_parameters,)
-            Used instead of the circuit's own.
-        rows : ndarray of uint8, shape (n_rows, n_columns)
-            See `Batch.values`.
-
-        Returns
-        -------
-        log_value : ndarray of float64, shape (n_rows,)
-            In nats.
-        p_one : ndarray of float64, shape (n_rows, n_columns)
-            The marginals.
-        """
+        """Return the log-value of the root, and P(column = 1 | evidence), for each row."""
         if self._batch is None:
             self._batch = Batch(self._circuit, self._atomic)
         # An array that can be written to may have changed.
@@ -230,13 +173,6 @@ class RowEvaluator:
     """Evaluates a circuit for one row of evidence at a time, for queries that come one by one.
 
     `Batch` is faster where many rows are known together.
-
-    Parameters
-    ----------
-    circuit : ArithmeticCircuit
-        The circuit.
-    atomic : bool
-        See `Batch`.
     """
 
     def __init__(self, circuit: ArithmeticCircuit, atomic: bool = False) -> None:
@@ -254,17 +190,8 @@ class RowEvaluator:
     def conditionals(self, row: NDArray[np.uint8]) -> tuple[float, NDArray[np.float64]]:
         """Return the log-value of the root, and P(column = x | evidence).
 
-        Parameters
-        ----------
-        row : ndarray of uint8, shape (n_columns,)
-            0, 1, or UNKNOWN for a column to be summed out; see `Batch.values`.
-
-        Returns
-        -------
-        log_value : float
-            In nats.
-        p : ndarray of float64, shape (n_columns, 2)
-            NaN where the evidence has probability 0.
+        row : uint8, (n_columns,). 0, 1, or UNKNOWN for a column to be summed out; see
+        `Batch.values`.
         """
         n_literals = 2 * self._circuit.n_columns
         literal = self._values[:n_literals].reshape(-1, 2)

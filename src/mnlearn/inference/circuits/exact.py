@@ -28,20 +28,8 @@ def log_value(
 ) -> NDArray[np.float64]:
     """Return the log of the circuit's value for each row of evidence.
 
-    Parameters
-    ----------
-    circuit : ArithmeticCircuit
-        The circuit.
-    rows : ndarray of uint8, shape (n_rows, n_columns)
-        0, 1, or UNKNOWN for a column to be summed out. Where a column of several is 1, the others
-        are 0.
-    threads : int
-        Number of threads; the result does not depend on it.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_rows,)
-        In nats; minus infinity for evidence of probability 0.
+    rows : uint8, (n_rows, n_columns). 0, 1, or UNKNOWN for a column to be summed out. Where a
+    column of several is 1, the others are 0.
     """
     out = np.empty(len(rows))
 
@@ -67,17 +55,7 @@ def conditionals(
 
     Small probabilities have the same relative accuracy as large ones.
 
-    Parameters
-    ----------
-    circuit, rows, threads
-        See `log_value`.
-
-    Returns
-    -------
-    log_value : ndarray of float64, shape (n_rows,)
-        In nats.
-    p : ndarray of float64, shape (n_rows, n_columns, 2)
-        NaN where the evidence has probability 0.
+    The second has the shape (n_rows, n_columns, 2), and NaN where the evidence has probability 0.
     """
     log_values_of, p = np.empty(len(rows)), np.empty((*rows.shape, 2))
 
@@ -109,24 +87,7 @@ def marginals(
 def expected_counts(
     circuit: ArithmeticCircuit, data: Dataset, threads: int = 1
 ) -> tuple[NDArray[np.float64], float]:
-    """Return the expected number of examples with each parameter, and the log-value of the data.
-
-    Parameters
-    ----------
-    circuit : ArithmeticCircuit
-        The circuit.
-    data : Dataset
-        The examples.
-    threads : int
-        Number of threads; the result does not depend on it.
-
-    Returns
-    -------
-    counts : ndarray of float64, shape (n_parameters,)
-        The sufficient statistics of expectation maximisation.
-    total : float
-        Sum over examples of the log of the circuit's value, in nats.
-    """
+    """Return the expected number of examples with each parameter, and the log-value of the data."""
 
     def add_up(first: int, last: int) -> tuple[NDArray[np.float64], float]:
         batch = _batch(circuit)
@@ -153,14 +114,8 @@ def expected_counts_given(
 ) -> tuple[NDArray[np.float64], float]:
     """Return the same as `expected_counts` for evidence that is not certain.
 
-    Parameters
-    ----------
-    circuit : ArithmeticCircuit
-        The circuit.
-    literal : ndarray of float64, shape (n_rows, n_columns, 2)
-        Log of the factor by which each row multiplies each literal.
-    weight : ndarray of float64, shape (n_rows,)
-        Number of examples with each row.
+    literal : float64, (n_rows, n_columns, 2). Log of the factor by which each row multiplies each
+    literal.
     """
     values, flows = np.empty((2, circuit.n_nodes, LANES))
     values[2 * circuit.n_columns : circuit.n_leaves] = np.maximum(circuit.weight, LOG_ZERO)[:, None]
@@ -173,12 +128,7 @@ def expected_counts_given(
 
 
 def draw(circuit: ArithmeticCircuit, n_rows: int, seed: int, threads: int = 1) -> NDArray[np.uint8]:
-    """Return independent examples; example i depends on the seed and on i.
-
-    Returns
-    -------
-    ndarray of uint8, shape (n_rows, n_columns)
-    """
+    """Return independent examples; example i depends on the seed and on i."""
     batch = LogSpace(circuit, circuit.weight)
     batch.values(np.full((1, circuit.n_columns), UNKNOWN, np.uint8))
     values = batch.all_values[:, 0].copy()
@@ -200,18 +150,6 @@ def most_probable(
     """Return the most probable state that agrees with each row of evidence, and its log-value.
 
     Hidden variables are maximised too.
-
-    Parameters
-    ----------
-    circuit, rows, threads
-        See `log_value`.
-
-    Returns
-    -------
-    states : ndarray of uint8, shape (n_rows, n_columns)
-        The states.
-    log_value : ndarray of float64, shape (n_rows,)
-        In nats.
     """
     out = rows.copy()
     # A column of several is set only where it is 1.
@@ -265,17 +203,7 @@ def condition(circuit: ArithmeticCircuit, evidence: NDArray[np.uint8]) -> Arithm
     probability of the evidence. Sums lose the children that the evidence rules out, nodes with one
     child are replaced by it, and parameters without effect are dropped. The result has no features.
 
-    Parameters
-    ----------
-    circuit : ArithmeticCircuit
-        The circuit.
-    evidence : ndarray of uint8, shape (n_columns,)
-        0, 1, or UNKNOWN.
-
-    Raises
-    ------
-    InputError
-        The evidence has probability 0.
+    evidence : uint8, (n_columns,). 0, 1, or UNKNOWN.
     """
     n_literals, n_leaves = 2 * circuit.n_columns, circuit.n_leaves
     alias = np.arange(circuit.n_nodes, dtype=np.int32)
@@ -314,22 +242,7 @@ def condition(circuit: ArithmeticCircuit, evidence: NDArray[np.uint8]) -> Arithm
 def flip_log_odds(
     circuit: ArithmeticCircuit, rows: NDArray[np.uint8], threads: int = 1
 ) -> NDArray[np.float64]:
-    """Return the log of (value of the row) / (value of the row with X_v flipped), for each v.
-
-    Parameters
-    ----------
-    circuit : ArithmeticCircuit
-        The circuit, of variables of two states.
-    rows : ndarray of uint8, shape (n_rows, n_vars)
-        Examples without unknown values.
-    threads : int
-        Number of threads; the result does not depend on it.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_rows, n_columns)
-        NaN where both values are 0.
-    """
+    """Return the log of (value of the row) / (value of the row with X_v flipped), for each v."""
     out = np.empty(rows.shape)
     every = np.arange(circuit.n_vars)
 

@@ -58,26 +58,8 @@ def joint(
 ) -> Values:
     """Return P(query | row) of all joint states of some variables.
 
-    Parameters
-    ----------
-    factors : Factors
-        The model.
-    rows : ndarray of uint8, shape (n_rows, n_vars)
-        Evidence, all rows on the same variables.
-    query : sequence of int
-        Different variables; one that is known is in its state.
-    max_cells : float
-        See `CliqueTree`.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_rows, number of states of each variable)
-        NaN where the evidence that bears on the query is impossible.
-
-    Raises
-    ------
-    InputError
-        The tables would have more cells.
+    rows : uint8, (n_rows, n_vars). Evidence, all rows on the same variables. query : different
+    variables; one that is known is in its state.
     """
     known = rows[0] != NO_STATE
     free = [v for v in query if not known[v]]
@@ -120,28 +102,7 @@ def draw(
     threads: int = 1,
     max_cells: float = MAX_CELLS,
 ) -> Rows:
-    """Return independent samples of all variables given the states of some.
-
-    Parameters
-    ----------
-    factors : Factors
-        The model.
-    values : ndarray of uint8, shape (n_vars,)
-        Evidence, which must be possible.
-    n_rows : int
-        Number of samples.
-    seed : int
-        The result depends on it and not on the number of threads.
-    threads : int
-        Number of threads.
-    max_cells : float
-        See `CliqueTree`.
-
-    Returns
-    -------
-    ndarray of uint8, shape (n_rows, n_vars)
-        Numbers of states.
-    """
+    """Return independent samples of all variables given the states of some."""
     tree = CliqueTree(factors, values != NO_STATE, max_cells=max_cells, in_parts=True)
     state, _ = computed(tree, values, SUM)
     out = np.tile(_complete(factors, values), (n_rows, 1))

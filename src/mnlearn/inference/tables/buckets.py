@@ -73,16 +73,8 @@ def cost_of(
 ) -> Cost:
     """Return what a tree takes.
 
-    Parameters
-    ----------
-    factors : Factors
-        The model.
-    known : ndarray of bool, shape (n_vars,), optional
-        The variables whose states are known; none by default.
-    query : sequence of int
-        Variables whose joint distribution is asked for, of none for single marginals.
-    later : sequence of int
-        Variables that are summed out after all others.
+    query : variables whose joint distribution is asked for, of none for single marginals. later :
+    variables that are summed out after all others.
     """
     known = np.zeros(len(factors.arity), bool) if known is None else known
     part = part_of(factors, known)
@@ -209,14 +201,7 @@ def layout_of(buckets: Buckets, max_cells: float, in_parts: bool) -> Layout:
 
 
 def share_room(size: NDArray[np.int64], parent: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """Return where each message up begins if a message is needed until its parent has its own.
-
-    Returns
-    -------
-    begin : ndarray of int64, shape (n_buckets,)
-    n_cells : int
-        The cells of all messages together.
-    """
+    """Return where each message up begins if a message is needed until its parent has its own."""
     begin, end = np.zeros(len(size), np.int64), 0
     below: list[list[int]] = [[] for _ in size]
     for b, above in enumerate(parent.tolist()):
@@ -251,13 +236,7 @@ def _merged(free: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def check_cost(cost: Cost, most: float, passes: int = 1) -> None:
-    """Refuse a tree whose messages would have more than `most` cells.
-
-    Raises
-    ------
-    InputError
-        The sentence says how much memory they would take.
-    """
+    """Refuse a tree whose messages would have more than `most` cells."""
     if cost.cells * passes > most:
         raise InputError(
             f"exact inference would take tables of {cost.cells * passes:.3g} cells, more than "

@@ -84,27 +84,12 @@ class Answers(NamedTuple):
 class CliqueTree:
     """A tree of buckets; see the module.
 
-    Attributes
-    ----------
-    factors : Factors
-    known : ndarray of bool, shape (n_vars,), optional
-        The variables whose states all rows give; none by default.
-    kept : sequence of int
-        Variables that are not summed out, for their joint distribution.
-    later : sequence of int
-        Variables that are summed out, or maximised, after all others.
-    max_cells : float
-        Most cells of the messages.
-    only_up : bool
-        Whether the tree is for `log_values`. Then a message takes the memory of earlier ones that
-        are used up, and marginals take a tree of their own.
-    in_parts : bool
-        Whether messages up may be computed a second time for want of memory; see `parts`.
-
-    Raises
-    ------
-    InputError
-        The messages would have more cells.
+    known : bool, (n_vars,). The variables whose states all rows give; none by default.
+    kept : variables that are not summed out, for their joint distribution. later : variables that
+    are summed out, or maximised, after all others. max_cells : most cells of the messages. only_up
+    : whether the tree is for `log_values`. Then a message takes the memory of earlier ones that are
+    used up, and marginals take a tree of their own. in_parts : whether messages up may be computed
+    a second time for want of memory; see `parts`.
     """
 
     factors: Factors

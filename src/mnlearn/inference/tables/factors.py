@@ -42,20 +42,13 @@ class Scaled(NamedTuple):
 class Factors:
     """P(x) is proportional to the product of the factors, each a table over some variables.
 
-    Attributes
-    ----------
-    arity : ndarray of int64, shape (n_vars,)
-        Number of states of each variable.
-    start : ndarray of int64, shape (n_factors + 1,)
-        The variables of factor f are scope[start[f]:start[f + 1]]; a constant has none.
-    scope : ndarray of int32, shape (n_members,)
-        In any order, the variables of a factor all different.
-    offset : ndarray of int64, shape (n_factors + 1,)
-        The cells of factor f are log_table[offset[f]:offset[f + 1]].
-    log_table : ndarray of float64, shape (n_cells,)
-        In nats, minus infinity allowed; the last variable of the scope changes fastest.
-    child : ndarray of int32, shape (n_factors,)
-        The variable over whose states the factor adds up to 1, or NO_CHILD.
+    arity : int64, (n_vars,). Number of states of each variable. start : int64, (n_factors + 1,).
+    The variables of factor f are scope[start[f]:start[f + 1]]; a constant has none. scope : int32,
+    (n_members,). In any order, the variables of a factor all different. offset : int64, (n_factors
+    + 1,). The cells of factor f are log_table[offset[f]:offset[f + 1]]. log_table : float64,
+    (n_cells,). In nats, minus infinity allowed; the last variable of the scope changes fastest.
+    child : int32, (n_factors,). The variable over whose states the factor adds up to 1, or
+    NO_CHILD.
     """
 
     arity: NDArray[np.int64]

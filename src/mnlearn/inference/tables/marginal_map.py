@@ -26,32 +26,6 @@ def marginal_map(
 ) -> tuple[dict[int, int], float]:
     """Return the most probable joint state of some variables given the states of others.
 
-    Parameters
-    ----------
-    factors : Factors
-        The model.
-    values : ndarray of uint8, shape (n_vars,)
-        Evidence.
-    query : sequence of int
-        Variables that are not known.
-    max_cells : float
-        See `CliqueTree`.
-
-    Returns
-    -------
-    states : dict of int to int
-        The state of each variable of the query.
-    log_value : float
-        The log of the sum over all other variables at these states, in nats: log P(query, evidence)
-        + log Z.
-
-    Raises
-    ------
-    InputError
-        The tables would have too many cells, or the evidence is impossible.
-
-    Notes
-    -----
     A tree that sums first and maximises afterwards is exact. Where it is too wide, a branch and
     bound search fixes one variable after another. Its bound is the value of a tree of any order:
     where a maximum is taken before a sum, the value can only grow (Park & Darwiche, "Solving MAP

@@ -44,17 +44,9 @@ def find_order(
     The first of equal variables is taken. Where the tables are so large that it pays, more orders
     are tried, with some noise in the weights.
 
-    Parameters
-    ----------
-    start, scope : ndarray of int64
-        Scopes of factors in flat arrays, as in `Factors`; a negative variable is left out.
-    arity : ndarray of int64, shape (n_vars,)
-        Number of states of each variable.
-    rank : ndarray of int64, shape (n_vars,), optional
-        Variables of a lower rank are eliminated before those of a higher one, and of rank KEPT not
-        at all.
-    joined : sequence of int
-        Variables that shall be in one table in the end.
+    start, scope : scopes of factors in flat arrays, as in `Factors`; a negative variable is left
+    out. rank : int64, (n_vars,). Variables of a lower rank are eliminated before those of a higher
+    one, and of rank KEPT not at all. joined : variables that shall be in one table in the end.
     """
     n = len(arity)
     near = np.zeros((n, (n + 63) // 64), np.uint64)

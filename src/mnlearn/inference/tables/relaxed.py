@@ -22,11 +22,6 @@ def relaxed_factors(model: Model) -> Factors:
 
     A long feature of positive weight asks for its first variables only, so that it holds in more
     states. One of negative weight is left out. Both can only raise log Z.
-
-    Raises
-    ------
-    InputError
-        There are too many features.
     """
     found = factors_of(model)
     if found is not None:
