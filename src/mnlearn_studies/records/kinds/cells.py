@@ -236,11 +236,9 @@ class Cells(Kind):
     seconds, mib = "seconds_score", "mib_score"
 
     def asked(self, study: Study, dataset: str) -> Iterator[tuple[str, ...]]:
-        """Yield every method."""
         yield from ((method,) for method in study.methods_on(dataset))
 
     def recipe(self, plan: Planned, record: Record) -> Recipe:
-        """Return the models, the code, and how scores are computed."""
         study, dataset, (method,) = plan.studies[record.study], record.dataset, record.names
         further = study.further_inference(method, dataset)
         return {
@@ -253,16 +251,13 @@ class Cells(Kind):
         }
 
     def inputs(self, plan: Planned, record: Record) -> dict[str, Any]:
-        """Return the models, the query groups and the test data."""
         groups = plan.file(record.of("partitions"))
         return {**super().inputs(plan, record), "groups": groups}
 
     def given(self, plan: Planned, record: Record) -> dict[str, Any]:
-        """Return the folder of finished scores."""
         return CHECKPOINTS
 
     def make(self, job: Job) -> None:
-        """Score the models."""
         score_cell(job)
 
     def rows(self, study: Study, record: Mapping[str, Any], path: Path) -> Iterator[Row]:

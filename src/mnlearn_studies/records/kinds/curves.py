@@ -239,17 +239,14 @@ class Curves(Kind):
     splits = ("test",)
 
     def asked(self, study: Study, dataset: str) -> Iterator[tuple[str, ...]]:
-        """Yield the methods that are queried."""
         queries = study.content.get("queries", {"methods": []})
         own = [method for method in queries["methods"] if method in study.methods_on(dataset)]
         yield from ((method,) for method in [*own, *_sampled(study)["methods"]])
 
     def learned(self, plan: Planned, record: Record) -> list[Record]:
-        """Return the models, of this study or of another."""
         return [queried_models(plan.studies[record.study], record)]
 
     def settings(self, plan: Planned, record: Record) -> Recipe:
-        """Return how the models are queried."""
         study = plan.studies[record.study]
         queries, sampled = study.content["queries"], study.content["queries"].get("sampled")
         by_sampling = _is_sampled(study, record)
@@ -263,11 +260,9 @@ class Curves(Kind):
         }
 
     def inputs(self, plan: Planned, record: Record) -> dict[str, Any]:
-        """Return the models, the test data and the queries."""
         return {**super().inputs(plan, record), "queries": plan.file(record.of("queries"))}
 
     def measure(self, job: Job) -> dict[str, Any]:
-        """Answer the queries."""
         return query_curve(job)
 
     def rows(self, study: Study, record: Mapping[str, Any], path: Path) -> Iterator[Row]:

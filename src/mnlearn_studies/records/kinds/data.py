@@ -26,11 +26,9 @@ class Data(Kind):
     is_local = True
 
     def asked(self, study: Study, dataset: str) -> Iterator[tuple[str, ...]]:
-        """Yield one record, of no method."""
         yield ()
 
     def recipe(self, plan: Planned, record: Record) -> Recipe:
-        """Return the files, the code that reads or draws them, and the seed where it matters."""
         dataset = record.dataset
         if (sub := parse_drawn(dataset)) is not None:
             return {
@@ -59,16 +57,13 @@ class Data(Kind):
         return {"files": blobs, "splits": list(entry.blob_ids), "code": code}
 
     def inputs(self, plan: Planned, record: Record) -> dict[str, Any]:
-        """Return the files of a person's own dataset; those of others are fetched by the job."""
         entry = plan.local.get(base_of(record.dataset), {})
         return {"own": [entry[split] for split in SPLITS if split in entry]}
 
     def given(self, plan: Planned, record: Record) -> dict[str, Any]:
-        """Return how a person's own dataset is given, and where others are fetched from."""
         return {"local": plan.local.get(base_of(record.dataset), {}), "mirror": plan.mirror}
 
     def make(self, job: Job) -> None:
-        """Prepare the dataset."""
         name, folder, given = job.record.dataset, job.out.parent.parent, job.given
         mirror = given["mirror"] or None
         splits = prepare_dataset(name, folder, job.seed, given["local"], mirror=mirror)

@@ -83,19 +83,15 @@ class Divergences(Kind):
     roots = ("mnlearn_studies.records.kinds.divergences.estimate_divergence",)
 
     def asked(self, study: Study, dataset: str) -> Iterator[tuple[str, ...]]:
-        """Yield the pairs of the study."""
         yield from pairs(study, "divergences", dataset)
 
     def settings(self, plan: Planned, record: Record) -> Recipe:
-        """Return the seed."""
         return {"seed": plan.seed}
 
     def measure(self, job: Job) -> dict[str, Any]:
-        """Return the divergence."""
         return estimate_divergence(job)
 
     def rows(self, study: Study, record: Mapping[str, Any], path: Path) -> Iterator[Row]:
-        """Yield `kl_to_<other>` with its standard error, and the nodes of the first circuit."""
         kl = record["kl"]
         yield (*head(record), f"kl_to_{record['other']}", kl["mean"], kl["stderr"])
         yield (*head(record), "n_nodes", record["circuits"][record["method"]]["n_nodes"], None)

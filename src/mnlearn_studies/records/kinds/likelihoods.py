@@ -130,23 +130,19 @@ class Likelihoods(Kind):
     splits = ("test",)
 
     def asked(self, study: Study, dataset: str) -> Iterator[tuple[str, ...]]:
-        """Yield the networks that are scored, and the models that are timed."""
         given, methods = study.content.get("likelihoods", {}), study.methods_on(dataset)
         timed = given.get("timed", []) if study.is_timed(dataset) else []
         found = (*given.get("methods", []), *timed)
         yield from ((method,) for method in found if method in methods)
 
     def settings(self, plan: Planned, record: Record) -> Recipe:
-        """Return the settings of inference, and the seed."""
         settings = plan.studies[record.study].content["likelihoods"]
         return {"settings": {key: settings[key] for key in _KEYS}, "seed": plan.seed}
 
     def measure(self, job: Job) -> dict[str, Any]:
-        """Estimate log Z, or time queries."""
         return compare_likelihoods(job)
 
     def rows(self, study: Study, record: Mapping[str, Any], path: Path) -> Iterator[Row]:
-        """Yield the scores and the numbers of each variant."""
         for variant, entry in record["variants"].items():
             for name, score in entry.get("scores", {}).items():
                 yield (*head(record, variant), name, score["mean"], score["stderr"])

@@ -28,11 +28,9 @@ class Models(Kind):
     seconds, mib = "seconds_learn", "mib_learn"
 
     def asked(self, study: Study, dataset: str) -> Iterator[tuple[str, ...]]:
-        """Yield every method."""
         yield from ((method,) for method in study.methods_on(dataset))
 
     def recipe(self, plan: Planned, record: Record) -> Recipe:
-        """Return learner, code, data, grid, and how the last choice is made."""
         study, dataset, (method,) = plan.studies[record.study], record.dataset, record.names
         learner, network = study.learner(method), study.network(method)
         built_on = None
@@ -49,20 +47,16 @@ class Models(Kind):
         }
 
     def learned(self, plan: Planned, record: Record) -> list[Record]:
-        """Return nothing: the models are what is made."""
         return []
 
     def inputs(self, plan: Planned, record: Record) -> dict[str, Any]:
-        """Return the data, the network that the method builds on, and parts learned before."""
         done = [plan.file(part) for part in parts_of(plan, record)]
         return {**super().inputs(plan, record), **network_input(plan, record), "parts": done}
 
     def given(self, plan: Planned, record: Record) -> dict[str, Any]:
-        """Return the folder of finished grid points."""
         return CHECKPOINTS
 
     def make(self, job: Job) -> None:
-        """Search the grid."""
         learn_cell(job)
         for path in job.paths("parts"):
             path.unlink(missing_ok=True)

@@ -53,27 +53,22 @@ class Paired(Kind):
     roots = ("mnlearn_studies.records.kinds.paired.compare_paired",)
 
     def asked(self, study: Study, dataset: str) -> Iterator[tuple[str, ...]]:
-        """Yield the pairs of the study."""
         yield from pairs(study, "paired", dataset)
 
     def based_on(self, plan: Planned, record: Record) -> dict[str, Record]:
-        """Return both cells."""
         first, second = record.names
         return {"first": record.of("cells", first), "second": record.of("cells", second)}
 
     def inputs(self, plan: Planned, record: Record) -> dict[str, Any]:
-        """Return both cells, and their scores by test example."""
         cells = self.based_on(plan, record)
         scores = {name: plan.file(cell, "per_example") for name, cell in cells.items()}
         return {"cells": [plan.file(cell) for cell in cells.values()], **scores}
 
     def measure(self, job: Job) -> dict[str, Any]:
-        """Return the differences."""
         compared = compare_paired(job.path("first"), job.path("second"))
         return {"less": job.record.names[1], **compared}
 
     def rows(self, study: Study, record: Mapping[str, Any], path: Path) -> Iterator[Row]:
-        """Yield the difference of each score, as `<score>_less_<other>`."""
         for quantity, difference in record["differences"].items():
             name = f"{quantity}_less_{record['less']}"
             yield (*head(record), name, difference["mean"], difference["stderr"])

@@ -21,17 +21,14 @@ class Partitions(Kind):
     is_asked = False
 
     def asked(self, study: Study, dataset: str) -> Iterator[tuple[str, ...]]:
-        """Yield one record, of no method."""
         yield ()
 
     def settings(self, plan: Planned, record: Record) -> Recipe:
-        """Return groups, number and seed; the data say the number of variables."""
         study = plan.studies[record.study]
         number = study.n_partitions(record.dataset)
         return {"groups": study.content["cmll"]["groups"], "number": number, "seed": plan.seed}
 
     def make(self, job: Job) -> None:
-        """Draw the partitions."""
         n_vars, recipe = load_npz(job.path("train")).n_vars, job.recipe
         seed, dataset = recipe["seed"], job.record.dataset
         write_json(job.out, partitions(seed, dataset, n_vars, recipe["groups"], n=recipe["number"]))

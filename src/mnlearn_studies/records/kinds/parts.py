@@ -27,29 +27,23 @@ class Parts(Kind):
     is_asked = False
 
     def asked(self, study: Study, dataset: str) -> Iterator[tuple[str, ...]]:
-        """Yield nothing: parts follow from the configuration of a run."""
         yield from ()
 
     def learned(self, plan: Planned, record: Record) -> list[Record]:
-        """Return nothing: the models come of the parts."""
         return []
 
     def recipe(self, plan: Planned, record: Record) -> Recipe:
-        """Return the recipe of the models."""
         return plan.recipe(record.models)
 
     def inputs(self, plan: Planned, record: Record) -> dict[str, Any]:
-        """Return the data, the network, and the parts of the rounds before."""
         before = parts_of(plan, record.models, before=record.names[1])
         done = [plan.file(part) for part in before]
         return {**super().inputs(plan, record), **network_input(plan, record), "parts": done}
 
     def given(self, plan: Planned, record: Record) -> dict[str, Any]:
-        """Return the folder of finished grid points."""
         return CHECKPOINTS
 
     def make(self, job: Job) -> None:
-        """Do the part, and say so in a file."""
         learn_part(job)
 
 

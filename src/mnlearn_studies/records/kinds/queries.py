@@ -39,17 +39,14 @@ class Queries(Kind):
     is_asked = False
 
     def asked(self, study: Study, dataset: str) -> Iterator[tuple[str, ...]]:
-        """Yield one record, of no method, if the study queries models."""
         if "queries" in study.content:
             yield ()
 
     def settings(self, plan: Planned, record: Record) -> Recipe:
-        """Return how many examples are drawn, all if there are fewer, and the seed."""
         examples = plan.studies[record.study].content["queries"]["examples"]
         return {"examples": examples, "seed": plan.seed}
 
     def make(self, job: Job) -> None:
-        """Draw the queries."""
         draw_queries(job)
 
 

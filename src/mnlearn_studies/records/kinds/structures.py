@@ -71,12 +71,10 @@ class Structures(Kind):
     roots = ("mnlearn_studies.records.kinds.structures.describe_structure",)
 
     def asked(self, study: Study, dataset: str) -> Iterator[tuple[str, ...]]:
-        """Yield the methods whose structure a figure draws."""
         drawn = [figure for figure in study.content["figures"] if figure["kind"] == "structure"]
         yield from ((each["method"],) for each in drawn if each["dataset"] == dataset)
 
     def measure(self, job: Job) -> dict[str, Any]:
-        """Return the couplings."""
         return describe_structure(job.chosen())
 
 

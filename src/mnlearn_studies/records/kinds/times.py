@@ -137,13 +137,11 @@ class Times(Kind):
     seconds, mib = "seconds_time", "mib_learn"
 
     def asked(self, study: Study, dataset: str) -> Iterator[tuple[str, ...]]:
-        """Yield the methods that the study times, all in one record."""
         methods = study.methods_on(dataset) if study.is_timed(dataset) else []
         if timed := tuple(each for each in study.content.get("timed", []) if each in methods):
             yield timed
 
     def recipe(self, plan: Planned, record: Record) -> Recipe:
-        """Return the models, the code, and how a search that is timed goes."""
         models = {each.names[0]: plan.recipe(each) for each in self.learned(plan, record)}
         searched = plan.studies[record.study].content.get("timed_search", [])
         searches = {
@@ -156,7 +154,6 @@ class Times(Kind):
         return {"learning": learning, "code": code, "searches": searches, "seed": plan.seed}
 
     def inputs(self, plan: Planned, record: Record) -> dict[str, Any]:
-        """Return the cells, the data, and the networks that methods build on."""
         inputs: dict[str, Any] = {
             "cells": [plan.file(record.of("cells", name)) for name in record.names],
             "train": plan.file(record.data, "train"),
@@ -169,7 +166,6 @@ class Times(Kind):
         return inputs
 
     def make(self, job: Job) -> None:
-        """Learn the chosen models again."""
         methods = time_methods(job)
         learned_by = dict.fromkeys(learner_root(each["learner"]) for each in methods.values())
         timed_by = provenance(*learned_by, *self.roots)
@@ -177,7 +173,6 @@ class Times(Kind):
         write_json(job.out, {**identity, "methods": methods, "timed_by": timed_by})
 
     def rows(self, study: Study, record: Mapping[str, Any], path: Path) -> Iterator[Row]:
-        """Yield the median seconds of each part, as `seconds_<part>`, with `_min` and `_max`."""
         for method, runs in runs_by_method(record).items():
             for name, value in medians(runs):
                 yield record["study"], record["dataset"], method, "", name, value, None

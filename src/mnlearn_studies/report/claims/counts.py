@@ -112,7 +112,6 @@ class Count(Entry):
     }
 
     def check(self, where: str) -> None:
-        """Refuse options that do not fit the rule; see `Entry.check`."""
         super().check(where)
         for key in ("a", "b"):
             given = getattr(self, key)
@@ -138,14 +137,12 @@ class Count(Entry):
         return 100 * self.bound
 
     def columns(self, material: Material) -> list[Column]:
-        """Return the numbers of the sources, and those of variables if the rule needs them."""
         columns = super().columns(material)
         if self.rule == "near":
             columns.append({d: Number(known.n_vars) for d, known in load_registry().items()})
         return columns
 
     def compare(self, rows: NDArray[np.float64], material: Material) -> Outcome:
-        """Count the datasets, or the cells, on which the rule holds."""
         n, n_columns = len(self._names), rows.shape[1]
         count, total, chance = sum(map(self._holding, rows.tolist())), len(rows), 0.5
         if self.rule == "cells":
@@ -177,7 +174,6 @@ class Count(Entry):
         return best > other or (self.ties and best == other)
 
     def brief(self, n_datasets: int) -> str:
-        """Return the tolerance and the options of a claim that counts."""
         if isinstance(self.published, str):
             text = f"`{self.published}` is {WORDS[self.published]}"
         else:

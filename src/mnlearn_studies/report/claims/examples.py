@@ -204,7 +204,6 @@ class Example(Entry):
     }
 
     def judge(self, material: Material) -> Outcome:
-        """Compare our numbers with the published ones."""
         ours = EXAMPLES[self.example]()
         theirs = self.published_list(len(ours))
         agrees = np.allclose(ours, theirs, rtol=0, atol=EXAMPLE_TOLERANCE)

@@ -73,7 +73,6 @@ class Ratio(_OfRatios):
     }
 
     def compare(self, rows: NDArray[np.float64], material: Material) -> Outcome:
-        """Compare the mean with the published one."""
         ratios = self.ratios(rows)
         if self.rule != "ratio":
             return self._compare_share(ratios)
@@ -116,7 +115,6 @@ class Range(_OfRatios):
     }
 
     def compare(self, rows: NDArray[np.float64], material: Material) -> Outcome:
-        """Compare the mean or the ends with the published range."""
         ratios = self.ratios(rows)
         if not (ratios > 0).all():
             return _NOT_POSITIVE

@@ -58,7 +58,6 @@ class Setting(Entry):
     }
 
     def judge(self, material: Material) -> Outcome:
-        """Compare what the study or its models have with the published setting."""
         if self.rule == "recorded":
             return super().judge(material)
         if self.rule == "scored":
@@ -87,7 +86,6 @@ class Setting(Entry):
         return _outcome(ours, f"other values on {', '.join(others)}" if others else "")
 
     def compare(self, rows: NDArray[np.float64], material: Material) -> Outcome:
-        """Compare the values that models recorded with the published one."""
         values = np.unique(rows).tolist()
         ours = "; ".join(map(_text, values))
         return _outcome(ours, "" if values == [self.published_number()] else f"ours {ours}")
@@ -155,7 +153,6 @@ class Stated(Entry):
     }
 
     def judge(self, material: Material) -> Outcome:
-        """Return what the study says."""
         return _outcome(self.ours, self.deviates)
 
 
@@ -168,5 +165,4 @@ class Unavailable(Entry):
     rules: ClassVar = {"": Rule("no rule yet", "", "the verdict names what is missing")}
 
     def judge(self, material: Material) -> Outcome:
-        """Return what a check needs."""
         return Outcome(UNKNOWN, reason=f"needs {self.needs}")

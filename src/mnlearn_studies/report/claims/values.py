@@ -85,11 +85,9 @@ class Value(Entry):
     }
 
     def datasets_in(self, material: Material) -> list[str]:
-        """Return the dataset of the number."""
         return [self.dataset]
 
     def compare(self, rows: NDArray[np.float64], material: Material) -> Outcome:
-        """Compare the number with the published one."""
         value = float(rows[0, 0])
         if self.rule == "above":
             return self._compare_bound(value, material)
@@ -132,7 +130,6 @@ class Distribution(Entry):
     }
 
     def compare(self, rows: NDArray[np.float64], material: Material) -> Outcome:
-        """Compare the counts with the published ones."""
         counts = [int((rows == value).sum()) for value in self.values]
         theirs = self.published_list(len(counts))
         off = max(abs(a - b) for a, b in zip(counts, theirs, strict=True))
@@ -179,7 +176,6 @@ class Trend(Entry):
     }
 
     def compare(self, rows: NDArray[np.float64], material: Material) -> Outcome:
-        """Compare the means or the slope with what is published."""
         if self.rule == "power":
             return self._compare_power(rows)
         means = rows.mean(axis=0).tolist()
@@ -227,7 +223,6 @@ class Correlation(Entry):
     }
 
     def compare(self, rows: NDArray[np.float64], material: Material) -> Outcome:
-        """Judge the rank correlation."""
         a, b = rows.T
         if not np.ptp(a) or not np.ptp(b):
             return Outcome(graded(False), "constant")
@@ -264,7 +259,6 @@ class SignedRank(Entry):
     }
 
     def compare(self, rows: NDArray[np.float64], material: Material) -> Outcome:
-        """Compare the p-value and its direction with the published ones."""
         first, second = (-rows if self.lower else rows).T
         result = wilcoxon(first, second)
         plus, minus = rank_sums(first - second)
@@ -289,7 +283,6 @@ class SignedRank(Entry):
         return float(found[2]), found[1] is not None
 
     def brief(self, n_datasets: int) -> str:
-        """Return the level, and the factor by which p-values may differ."""
         text = str(self.published)
         if text == NOT_SIGNIFICANT:
             return f"p above {LEVEL}"

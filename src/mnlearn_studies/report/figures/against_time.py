@@ -54,7 +54,6 @@ class Growth(FigureEntry):
     powers: tuple[float, ...] = ()
 
     def draw(self, material: Material) -> Figure:
-        """Return the figure."""
         from matplotlib.ticker import NullLocator
 
         figure, ax = new_figure("column", 2.6)
@@ -132,7 +131,6 @@ class Pareto(FigureEntry):
     quantity: str = "score"
 
     def draw(self, material: Material) -> Figure:
-        """Return the figure."""
         from matplotlib.ticker import NullLocator
 
         numbers = [(material.numbers(s.score), material.numbers(s.seconds)) for s in self.series]

@@ -61,7 +61,6 @@ class Differences(FigureEntry):
     linear: Positive = 0.001
 
     def draw(self, material: Material) -> Figure:
-        """Return the figure."""
         names = [variant.name for variant in self.variants]
         drawn = [per_variable(material, panel, names, self.quantity) for panel in self.panels]
         datasets = material.in_any(drawn)

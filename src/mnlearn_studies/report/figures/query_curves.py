@@ -56,12 +56,10 @@ class QueryCurves(FigureEntry):
     fraction: bool = False
 
     def check(self, where: str) -> None:
-        """Refuse a figure without a quantity for a series; see `study.reading.read`."""
         if not self.quantity and not all(series.quantity for series in self.series):
             raise InputError("expected the key 'quantity'.", where=where)
 
     def draw(self, material: Material) -> Figure:
-        """Return the figure."""
         wanted = material.datasets if self.datasets is None else self.datasets
         lines = {d: self._lines(material, d) for d in wanted if d in material.datasets}
         datasets = [dataset for dataset, own in lines.items() if own]

@@ -41,7 +41,6 @@ class Reproduction(FigureEntry):
     relative: bool = False
 
     def draw(self, material: Material) -> Figure:
-        """Return the figure."""
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
 

@@ -37,7 +37,6 @@ class Scatter(FigureEntry):
     per_variable: bool = False
 
     def draw(self, material: Material) -> Figure:
-        """Return the figure."""
         x, y = material.numbers(self.x), material.numbers(self.y)
         points, shown = [], []
         for dataset, a, b in paired(x, y, material.datasets, as_printed=False):

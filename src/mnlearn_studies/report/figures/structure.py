@@ -36,7 +36,6 @@ class StructureFigure(FigureEntry):
     max_edges: int = 0
 
     def draw(self, material: Material) -> Figure:
-        """Return the figure."""
         learned = material.structure(self.dataset, self.method)
         if learned is None:
             return empty()

@@ -96,7 +96,6 @@ class RankedColumn(Column):
     name: str = ""
 
     def check(self, where: str) -> None:
-        """Refuse a column without a heading or a source; see `Column.check`."""
         super().check(where)
         if not self.head:
             raise InputError("expected the key 'head'.", where=where)
@@ -111,7 +110,6 @@ class StackedColumn(Column):
     published_quantity: str = ""
 
     def check(self, where: str) -> None:
-        """Refuse a column without a method; see `Column.check`."""
         if self.method is None:
             raise InputError("expected the key 'method'.", where=where)
         super().check(where)

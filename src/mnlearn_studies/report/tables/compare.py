@@ -226,7 +226,6 @@ class Compare(OfColumns):
     matches: tuple[Pair, ...] = ()
 
     def tabulate(self, material: Material) -> Table:
-        """Return the table."""
         columns = self.shown
         filled = Filled(columns, material)
         ours = [filled.data[c.name] for c in columns if c.source and not c.is_published]
@@ -259,7 +258,6 @@ class Stacked(OfColumns):
     matches: tuple[str, ...] = ()
 
     def tabulate(self, material: Material) -> Table:
-        """Return the table."""
         columns = self.shown
         ours = Filled(columns, material)
         theirs = Filled(

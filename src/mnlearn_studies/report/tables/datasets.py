@@ -37,7 +37,6 @@ class Datasets(TableEntry):
     origin: bool = False
 
     def tabulate(self, material: Material) -> Table:
-        """Return the table."""
         registry = load_registry()
         ours = {d: registry[d].sizes() for d in material.labels if d in registry}
         places = self.published if isinstance(self.published, tuple) else (self.published,)

@@ -35,7 +35,6 @@ class Ranks(TableEntry):
     columns: Annotated[tuple[RankedColumn, ...], at_least(3)]
 
     def tabulate(self, material: Material) -> Table:
-        """Return the table."""
         heads = [c.head for c in self.columns]
         sources = [c.source for c in self.columns if c.source]
         # Ranks and adjusted p-values depend on all methods.
@@ -96,7 +95,6 @@ class Paired(TableEntry):
     decimals: Decimals = 3
 
     def tabulate(self, material: Material) -> Table:
-        """Return the table."""
         method, others = self.method, self.against
         data = {o: material.ours(method, f"{self.quantity}_less_{o}") for o in others}
         datasets = material.in_any(data.values())
@@ -172,7 +170,6 @@ class Spread(TableEntry):
     decimals: Decimals = 4
 
     def tabulate(self, material: Material) -> Table:
-        """Return the table."""
         listed = dict.fromkeys(name for group in self.groups for name in group.methods)
         data = {name: material.ours(name, self.quantity) for name in listed}
         rows = []

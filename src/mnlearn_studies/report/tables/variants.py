@@ -30,7 +30,6 @@ class Variants(TableEntry):
     decimals: Decimals = 3
 
     def tabulate(self, material: Material) -> Table:
-        """Return the table."""
         method, variants = self.method, material.variants(self.method, self.variants)
         data = {
             quantity: material.by_variant(method, quantity, variants)
@@ -98,7 +97,6 @@ class VariantsByDataset(Variants):
     quantity: str = "cmll"
 
     def tabulate(self, material: Material) -> Table:
-        """Return the table."""
         method, variants = self.method, material.variants(self.method, self.variants)
         found = material.by_variant(method, self.quantity, variants)
         validation = material.by_variant(method, "validation", variants)
