@@ -9,7 +9,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import pulse, say
 from mnlearn.runtime.threads import map_ranges
 
@@ -42,24 +41,9 @@ class Part:
     number: int
     of: int
 
-    @classmethod
-    def parse(cls, text: str) -> "Part":
-        """Return the part that a text such as "2/3" names."""
-        number, _, of = text.partition("/")
-        plain = all(word.isascii() and word.isdecimal() and len(word) < 10 for word in (number, of))
-        if not plain or not 1 <= int(number) <= int(of) or int(of) < 2:
-            raise InputError(
-                f"part {text!r}: expected K/N, such as 2/3: part K, from 1 to N, of at least two."
-            )
-        return cls(int(number), int(of))
-
     def takes(self, place: int) -> bool:
         """Tell whether this process does the piece of work at a place, counted from 0."""
         return place % self.of == self.number - 1
-
-    def __str__(self) -> str:
-        """Return the text that `parse` takes."""
-        return f"{self.number}/{self.of}"
 
 
 @dataclass(frozen=True)

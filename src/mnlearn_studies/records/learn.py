@@ -4,7 +4,6 @@ import io
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +15,9 @@ from mnlearn.inference.score import check_variables
 from mnlearn.inference.settings import Inference
 from mnlearn.learning.checkpoints import Checkpoints
 from mnlearn.learning.learner import Learner
-from mnlearn.learning.rounds import VARIABLES, Round, list_rounds
+from mnlearn.learning.rounds import VARIABLES, list_rounds
 from mnlearn.learning.shares import Part
-from mnlearn.learning.tuning import (
-    Candidate,
-    Criterion,
-    Search,
-    Tuned,
-    tune,
-)
+from mnlearn.learning.tuning import Candidate, Criterion, Search, Tuned, tune
 from mnlearn.methods import learner_root, load_learner
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees, tree_network
 from mnlearn.models.io.native import as_dependency_network, read_npz, write_npz
@@ -33,69 +26,20 @@ from mnlearn.runtime.files import file_digest, write_csv, write_json
 from mnlearn.runtime.provenance import peak_memory_mib, provenance
 from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.scoring.metrics import Request, mean_score
-from mnlearn_studies.records.files import (
-    CHOSEN,
-    TRACE,
-    TUNING_RECORD,
-    model_path,
-    read_record,
-    refuse_damaged,
-)
+from mnlearn_studies.records.files import CHOSEN, TRACE, TUNING_RECORD, model_path, read_record
 from mnlearn_studies.records.model_code import MODEL_CODE
 from mnlearn_studies.records.record import Job
 
 # What a process leaves that did a part of the learning of a cell; what it learned is in the
 # checkpoints. The file is for the scheduler, and for the checks here.
-_OF_PARTS = ("recipe", "round", "part", "peak_memory_mib_learn")
+_MEMORY = "peak_memory_mib_learn"
+_OF_PARTS = ("round", "of", _MEMORY)
 
 
-@dataclass(frozen=True)
-class PartDone:
-    """A part that is done.
-
-    round_name : see `learning.rounds`. of : the number of parts of the round. memory : peak, in
-    MiB.
-    """
-
-    round_name: str
-    number: int
-    of: int
-    memory: float
-
-
-def read_parts(paths: Sequence[Path], identity: Mapping[str, Any]) -> list[PartDone]:
-    """Read the files of the parts that were done for a cell; refuse those of another one.
-
-    identity : of the cell, with its recipe.
-    """
-    parts = [_read(path, identity) for path in paths]
-    for name in dict.fromkeys(part.round_name for part in parts):
-        own = [part for part in parts if part.round_name == name]
-        numbers, of = sorted(part.number for part in own), own[0].of
-        if {part.of for part in own} != {of} or numbers != list(range(1, of + 1)):
-            found = ", ".join(f"{part.number}/{part.of}" for part in own)
-            raise InputError(f"--part: expected all {of} parts of round {name}, got {found}.")
-    return parts
-
-
-def n_shares(parts: Sequence[PartDone]) -> int:
-    """Return the number of processes that the variables were shared out to."""
-    return max((part.of for part in parts if part.round_name == VARIABLES), default=1)
-
-
-def _read(path: Path, identity: Mapping[str, Any]) -> PartDone:
-    record = read_record(path, *_OF_PARTS, *identity)
-    for name in identity:
-        if record[name] != identity[name]:
-            raise InputError(
-                f"{path}: is a part of another {'search' if name == 'recipe' else name}; it has to "
-                "be made again."
-            )
-    with refuse_damaged(path):
-        part = Part.parse(record["part"])
-        return PartDone(
-            str(record["round"]), part.number, part.of, float(record["peak_memory_mib_learn"])
-        )
+def _read_parts(job: Job) -> tuple[list[dict[str, Any]], int]:
+    """Return the parts that were done for a cell, and how many processes shared its variables."""
+    parts = [read_record(path, *_OF_PARTS) for path in job.paths("parts")]
+    return parts, max((part["of"] for part in parts if part["round"] == VARIABLES), default=1)
 
 
 def learn_cell(job: Job) -> None:
@@ -108,11 +52,11 @@ def learn_cell(job: Job) -> None:
     the processes left that did `parts` of the work before, see `kinds.parts`; they used the same
     folder of finished grid points.
     """
-    parts = read_parts(job.paths("parts"), _identity(job))
-    opened = open_search(job, n_shares(parts))
-    tuned = opened.search.run()
-    memory = max([peak_memory_mib(), *(part.memory for part in parts)])
-    write_tuned(tuned, job.out.parent, {**opened.context, "peak_memory_mib_learn": memory})
+    parts, n_shares = _read_parts(job)
+    search, context = open_search(job, n_shares)
+    tuned = search.run()
+    memory = max([peak_memory_mib(), *(part[_MEMORY] for part in parts)])
+    write_tuned(tuned, job.out.parent, {**context, _MEMORY: memory})
 
 
 def learn_part(job: Job) -> None:
@@ -123,51 +67,29 @@ def learn_part(job: Job) -> None:
     """
     _, round_name, number, of = job.record.names
     part = Part(int(number), int(of))
-    done = read_parts(job.paths("parts"), _identity(job))
     learner = load_learner(job.recipe["learner"])
     with_network = "network" in job.inputs
     rounds = list_rounds(learner, learner.grid(job.recipe["grid"]), with_network=with_network)
-    round_ = _find_round(rounds, round_name, part)
-    opened = open_search(job, part.of if round_.stage is None else n_shares(done))
+    round_ = next((each for each in rounds if each.name == round_name), None)
+    if round_ is None or round_.n_parts(part.of) < part.of:
+        known = ", ".join(each.name for each in rounds)
+        raise InputError(f"round {round_name} of {of}: expected a part of one of {known}.")
+    search, context = open_search(job, part.of if round_.stage is None else _read_parts(job)[1])
     began = time.process_time()
-    opened.search.run_part(round_, part)
+    search.run_part(round_, part)
     record = {
-        **opened.context,
+        **context,
         "round": round_name,
-        "part": str(part),
+        "of": part.of,
         "seconds": round(time.process_time() - began, 4),
-        "peak_memory_mib_learn": peak_memory_mib(),
+        _MEMORY: peak_memory_mib(),
     }
     write_json(job.out, record)
 
 
-def _find_round(rounds: Sequence[Round], name: str, part: Part) -> Round:
-    """Return a round by its name, if it has such a part."""
-    known = {each.name: each for each in rounds}
-    if name not in known:
-        expected = f"expected one of {', '.join(known)}" if known else "the grid has no parts"
-        raise InputError(f"round {name}: {expected}.")
-    found = known[name]
-    if found.n_parts(part.of) < part.of:
-        raise InputError(f"part {part}: expected at most {found.n_units} parts.")
-    return found
-
-
-def _identity(job: Job) -> dict[str, Any]:
-    return {**job.identity, "seed": job.seed}
-
-
-@dataclass(frozen=True, eq=False)
-class Opened:
-    """The search of a cell, ready to run; context : what its record says first."""
-
-    search: Search
-    context: dict[str, Any]
-
-
-def open_search(job: Job, n_parts: int) -> Opened:
-    """Read what the search of a cell needs; n_parts : as for `Search`."""
-    recipe, identity = job.recipe, _identity(job)
+def open_search(job: Job, n_parts: int) -> tuple[Search, dict[str, Any]]:
+    """Return the search of a cell, ready to run, and what its record says first."""
+    recipe, identity = job.recipe, {**job.identity, "seed": job.seed}
     name, criterion = recipe["learner"], recipe["criterion"]
     learner = load_learner(name)
     grid = learner.grid(recipe["grid"])
@@ -191,7 +113,7 @@ def open_search(job: Job, n_parts: int) -> Opened:
         last_criterion=_last_criterion(valid, job),
     )  # fmt: skip
     said = {"learner": name, "learned_by": learned_by, "seconds_read": round(seconds_read, 4)}
-    return Opened(search, {**identity, **said})
+    return search, {**identity, **said}
 
 
 def read_inputs(

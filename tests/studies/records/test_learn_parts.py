@@ -1,7 +1,6 @@
 """A cell that processes share out: the same bytes as those of one process, whatever is killed."""
 
 import json
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -273,36 +272,6 @@ def test_damaged_shares_are_learned_again(data, alone, tmp_path):
     assert cell.whole(parts) == alone("dn_tree")
 
 
-@pytest.mark.parametrize("change", ["recipe", "method", "part", "round", "form", "json"])
-def test_parts_of_something_else_are_refused(data, tmp_path, change):
-    cell = Cell(data, "dtsl", tmp_path)
-    parts = cell.parts(2)
-    changes = {
-        "recipe": ({"recipe": {"grid": "another"}}, "is a part of another search"),
-        "method": ({"method": "another"}, "is a part of another method"),
-        "part": ({"part": "2/2"}, "expected all 2 parts of round variables, got 2/2, 2/2"),
-        "round": ({"round": 3}, "expected all 2 parts of round"),
-        "form": ({"part": "3/2"}, "part '3/2': expected K/N"),
-        "json": ({"part": [1]}, "is damaged"),
-    }
-    change, message = changes[change]
-    first = parts[1]
-    assert first.name == "variables-1-of-2.json"
-    first.write_text(json.dumps({**json.loads(first.read_text()), **change}))
-    with pytest.raises(InputError, match=message):
-        cell.whole(parts)
-    with pytest.raises(InputError, match=message):
-        cell.part("stage1", Part(1, 2), parts[:2])
-    assert not (tmp_path / "models").exists()
-
-
-def test_a_lost_part_is_missed(data, tmp_path):
-    cell = Cell(data, "dtsl", tmp_path)
-    parts = cell.parts(3)
-    with pytest.raises(InputError, match="all 3 parts of round variables, got 3/3, 1/3"):
-        cell.whole([parts[0], *parts[2:]])
-
-
 def test_shares_of_another_grid_are_not_used(data, tmp_path):
     """The largest kappa is another one, so that the trees are."""
     old, new = (Cell(data, "dn_tree", tmp_path) for _ in range(2))
@@ -312,28 +281,11 @@ def test_shares_of_another_grid_are_not_used(data, tmp_path):
     assert new.whole() == fresh.whole()
 
 
-@pytest.mark.parametrize(
-    ("round_name", "part", "message"),
-    [
-        ("stage0", Part(1, 2), "round stage0: expected one of variables, stage1"),
-        ("../hit", Part(1, 2), "round ../hit: expected one of"),
-        ("stage1", Part(1, 4), "part 1/4: expected at most 3 parts"),
-    ],
-)
-def test_rounds_that_there_are_not(data, tmp_path, round_name, part, message):
-    with pytest.raises(InputError, match=re.escape(message)):
+@pytest.mark.parametrize(("round_name", "part"), [("stage0", Part(1, 2)), ("stage1", Part(1, 4))])
+def test_rounds_that_there_are_not(data, tmp_path, round_name, part):
+    with pytest.raises(InputError, match=rf"{round_name} of {part.of}: expected a part of one of"):
         Cell(data, "dtsl", tmp_path).part(round_name, part)
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "1", "1/", "/2", "0/2", "3/2", "1/1", "-1/2", "1/2/3", "1.0/2", "\u00b2/2", "1/9999999999",
-     " 1/2", "a/b"],
-)  # fmt: skip
-def test_parts_that_there_are_not(text):
-    with pytest.raises(InputError, match="expected K/N"):
-        Part.parse(text)
 
 
 def test_regressions_end_early_in_a_part(data, tmp_path):

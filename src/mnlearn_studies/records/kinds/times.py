@@ -58,7 +58,7 @@ class Timed:
         fitted = tune(learner, train, grid, None, threads=threads, network=network).best.fitted
         seconds = {**fitted.seconds, "read": seconds_read, "write": _seconds_write(fitted.model)}
         if "grid" in job.recipe:
-            seconds["tuning"] = open_search(job, 1).search.run().tuning_seconds
+            seconds["tuning"] = open_search(job, 1)[0].run().tuning_seconds
         self.runs.append({name: round(value, 4) for name, value in seconds.items()})
 
     @property
