@@ -18,9 +18,6 @@ the jobs of those that do not. All inputs are `ancient`: no time of a file decid
 configfile: "config.yaml"
 
 
-report: "workflow/report/workflow.rst"
-
-
 include: "workflow/rules/common.smk"
 
 

@@ -24,7 +24,6 @@ STUDY_FILES = (
     "workflow/jobs.sh",
     "workflow/peers/*.R",
     "workflow/profiles/*/config.yaml",
-    "workflow/report/*",
     "workflow/rules/*.smk",
     "workflow/schemas/*.yaml",
     "workflow/studies/*.yaml",

@@ -101,7 +101,7 @@ def test_a_plain_installation_is_light(installed):
     metadata = message_from_string(path.read_text())
     plain = [text for text in metadata.get_all("Requires-Dist") if "extra ==" not in text]
     names = {re.match(r"[\w.-]+", text)[0].lower() for text in plain}
-    tools = {"snakemake", "markdown", "psutil", "pygments", "pytest", "hypothesis", "mypy", "ruff"}
+    tools = {"snakemake", "markdown", "psutil", "pytest", "hypothesis", "mypy", "ruff"}
     assert {"numba", "numpy", "scikit-learn"} < names
     assert not names & {*tools, "setuptools", "jax"}
     assert {"study", "slurm"} <= set(metadata.get_all("Provides-Extra"))
@@ -162,7 +162,7 @@ def test_an_own_study_without_a_checkout(installed, tmp_path):
     assert "](../../docs" not in (results / "own/README.md").read_text()
     assert "](own/README.md)" in (results / "README.md").read_text()
     scores = (results / "own/scores.csv").read_bytes()
-    done = mnlearn(installed, tmp_path, "study", "own", "--cores", "2", "--no-report", "--verbose")
+    done = mnlearn(installed, tmp_path, "study", "own", "--cores", "2", "--verbose")
     assert NOTHING in done.stdout + done.stderr
     assert (results / "own/scores.csv").read_bytes() == scores
 

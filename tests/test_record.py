@@ -42,8 +42,8 @@ def test_the_commit_is_noted_after_all_studies(record):
         "hours_of_last_run": {"demo": 0.0, "dtsl": 0.0},
     }
     assert record["commands"] == [
-        ("mnlearn", "study", "demo", "--no-report"),
-        ("mnlearn", "study", "dtsl", "--no-report"),
+        ("mnlearn", "study", "demo"),
+        ("mnlearn", "study", "dtsl"),
         ("python", "-m", "benchmarks", "--out", "results/bench.csv"),
         (sys.executable, "workflow/costs.py"),
         (sys.executable, "workflow/readme.py", "--pages"),

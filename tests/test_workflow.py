@@ -179,7 +179,7 @@ def start(tree, slow=None):
         (slow / "sitecustomize.py").write_text(SLOW_FILES)
         environment["PYTHONPATH"] = f"{slow}{os.pathsep}{environment['PYTHONPATH']}"
     return subprocess.Popen(
-        [sys.executable, "-m", "mnlearn", "study", "tiny", "--no-report"],
+        [sys.executable, "-m", "mnlearn", "study", "tiny"],
         cwd=tree.folder, env=environment, start_new_session=True, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         # A shell lets its background jobs ignore interrupts, and their children too.
@@ -306,7 +306,7 @@ def test_a_run_that_is_ended_leaves_nothing_in_the_way(tmp_path):
     shutil.rmtree(tree.results)
     end(signal.SIGKILL)
     assert list(locks.glob("*"))
-    done = tree.mnlearn("study", "tiny", "--recorded", "--no-report")
+    done = tree.mnlearn("study", "tiny", "--recorded")
     assert done.returncode != 0  # There is nothing to make a table of.
     assert "removed the lock" in done.stderr
     assert not list(locks.glob("*"))
@@ -361,7 +361,7 @@ def test_what_cannot_be_had_and_what_is_only_recorded(finished, tmp_path):
 
     nowhere = str(tmp_path / "nowhere")
     for asked in (["--datasets", "nltcs"], []):
-        done = tree.mnlearn("study", "tiny", "--no-report", "--mirror", nowhere, *asked)
+        done = tree.mnlearn("study", "tiny", "--mirror", nowhere, *asked)
         assert done.returncode == 2, done.stdout + done.stderr
         assert "nltcs" in done.stderr.splitlines()[-1]
         # The page shows the study as its file defines it now.

@@ -281,7 +281,7 @@ def test_a_full_disk_is_said_to_a_person(tmp_path):
     if subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("this process may not mount a file system")
     try:
-        done = tree.mnlearn("study", "tiny", "--no-report")
+        done = tree.mnlearn("study", "tiny")
     finally:
         subprocess.run(["umount", str(tree.results)], check=True)
     file = r"results/(logs/)?data/triples/\w+@\w+\."

@@ -112,8 +112,8 @@ class Tree:
         return self.run("-m", "snakemake", *options, "--", *targets)
 
     def study(self, *arguments, **more):
-        """Run the study without a report; return the jobs that were done, as rule: number."""
-        done = self.mnlearn("study", "tiny", "--no-report", *arguments, **more)
+        """Run the study; return the jobs that were done, as rule: number."""
+        done = self.mnlearn("study", "tiny", *arguments, **more)
         assert done.returncode == 0, done.stdout + done.stderr
         return jobs_of((self.results / "logs/tiny/run.log").read_text())
 

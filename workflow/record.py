@@ -61,7 +61,7 @@ def make() -> None:
     hours = {}
     for study in STUDIES:
         began = time.monotonic()
-        run("mnlearn", "study", study, "--no-report")
+        run("mnlearn", "study", study)
         hours[study] = round((time.monotonic() - began) / 3600, 2)
     if incomplete := [study for study in STUDIES if any(lacking(study))]:
         sys.exit(f"record: not complete: {', '.join(incomplete)}")
@@ -124,7 +124,7 @@ def remade_products(copy: Path) -> str:
         for products in ("tables", "figures"):
             shutil.rmtree(copy / "results" / study / products, ignore_errors=True)
         remake = "from mnlearn.cli import main; main()"
-        arguments = ("study", study, "--recorded", "--no-report")
+        arguments = ("study", study, "--recorded")
         environment = ("env", f"PYTHONPATH={copy / 'src'}")
         run(*environment, sys.executable, "-c", remake, *arguments, folder=copy)
     run(*environment, sys.executable, "workflow/readme.py", "--pages", folder=copy)

@@ -111,8 +111,8 @@ def test_the_mirror_of_the_configuration_is_used(packaged, monkeypatch):
     asked = []
     monkeypatch.setattr(run, "run_snakemake", lambda *given, **more: 0)
     monkeypatch.setattr(run, "fetch_many", lambda names, to, mirror: asked.append(mirror) or {})
-    succeed("study dtsl --no-report --datasets nltcs")
-    succeed("study dtsl --no-report --datasets nltcs --mirror there")
+    succeed("study dtsl --datasets nltcs")
+    succeed("study dtsl --datasets nltcs --mirror there")
     assert asked == ["here", "there"]
 
 
@@ -123,7 +123,7 @@ def test_a_run_without_all_datasets_keeps_the_status_of_snakemake(
     monkeypatch.setattr(run, "run_snakemake", lambda *given, **more: ended)
     fault = "nltcs: cannot be had."
     monkeypatch.setattr(run, "_fetch_missing", lambda *given: {"nltcs": fault})
-    result = command("study dtsl --no-report --datasets nltcs,msnbc")
+    result = command("study dtsl --datasets nltcs,msnbc")
     assert result.exit_code == status
     assert fault in result.output
 
@@ -134,7 +134,7 @@ def test_a_full_disk_ends_the_command(packaged, monkeypatch):
 
     monkeypatch.setattr(run, "fetch_many", fill)
     monkeypatch.setattr(run, "run_snakemake", lambda *given, **more: pytest.fail("was run"))
-    result = command("study dtsl --no-report --datasets nltcs")
+    result = command("study dtsl --datasets nltcs")
     assert result.exit_code == 1
     assert "going on without" not in result.output
 

@@ -10,14 +10,13 @@ from command import numbers
 from made_study import make_all, make_plan
 from mnlearn.data.examples import load_dataset
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_json, write_json, write_text
+from mnlearn.runtime.files import read_json, write_json
 from mnlearn_studies.datasets.embedded import load_embedded
 from mnlearn_studies.records import learn
 from mnlearn_studies.records.files import CHOSEN
 from mnlearn_studies.records.gather import gather
 from mnlearn_studies.records.kinds import ASKED, KINDS
 from mnlearn_studies.records.record import Record
-from mnlearn_studies.report.appendix import write_appendix
 from mnlearn_studies.study.definition import Study
 
 GIBBS = {"method": "gibbs", "burn_in": 10, "samples": 50}
@@ -213,16 +212,6 @@ def test_times_are_of_all_methods_in_one_record(made, scores):
     assert ("chow_liu", "seconds_tuning_max") not in of.index
     assert of["chow_liu", "seconds_tuning"] == read(plan, "cells", "chow_liu")["seconds_tuning"]
     assert of.index.is_unique
-
-
-def test_the_appendix_shows_every_grid_point(made, scores):
-    plan, _ = made
-    folder = plan.results / "s"
-    write_text(folder / "scores.csv", scores.to_csv(index=False))
-    write_appendix(plan.studies["s"], "smooth", {}, folder)
-    page = (folder / "appendix/smooth.html").read_text("utf-8")
-    assert all(f"<td>{count}</td>" in page for count in (2, 5))
-    assert "<h2>Chosen models</h2>" in page
 
 
 @pytest.mark.parametrize("kind", sorted(set(ASKED) - {"structures"}))

@@ -32,7 +32,6 @@ WHOLE = {
         "methods": ["dtsl"],
         "sampled": {"study": "tiny", "methods": ["atomic"], "examples": 1},
     },
-    "appendix": ["dtsl"],
     "cmll": {
         "groups": 4,
         "partitions": {"default": 2, "exceptions": {"triples": 1}},
@@ -74,7 +73,6 @@ PLACES = [
     ("queries", "methods", 0),
     ("queries", "sampled", "study"),
     ("queries", "sampled", "methods", 0),
-    ("appendix", 0),
     ("cmll", "partitions", "exceptions", Key("triples")),
     ("cmll", "tuning_exceptions", Key("triples")),
     ("cmll", "exceptions", Key("triples")),

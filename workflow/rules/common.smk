@@ -9,7 +9,6 @@ from pathlib import Path
 from snakemake.utils import validate
 
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.names import one_line
 from mnlearn_studies.datasets.prepare import check_dataset, list_unavailable
 from mnlearn_studies.plan.configuration import planned
 from mnlearn_studies.plan.costs import load_laws

@@ -20,7 +20,7 @@ _METHOD, _BASELINE = "dtsl", "atomic"
 
 def run_demo(verbose: bool = False) -> int:
     """Run the study `demo`, say what was learned, and return an exit status."""
-    status = run_study(_NAME, [], "all", None, report=True, verbose=verbose)
+    status = run_study(_NAME, [], "all", None, verbose=verbose)
     if status == 0:
         for sentence in describe_demo():
             say(sentence)

@@ -15,7 +15,7 @@ _READ: dict[str, tuple[str, ...]] = {
     "stale": ("chosen",),
     "dry_run": ("chosen", "again"),
     "unlock": (),
-    "recorded": ("chosen", "cores", "mirror", "profile", "again", "report", "verbose"),
+    "recorded": ("chosen", "cores", "mirror", "profile", "again", "verbose"),
 }
 
 
@@ -60,7 +60,6 @@ def _check_cores(
 @click.option("--again", is_flag=True, help="Make records again that are current.")
 @click.option("--recorded", is_flag=True, help="Compute nothing; tables from what is recorded.")
 @click.option("--unlock", is_flag=True, help="Remove the lock of a run that was killed.")
-@click.option("--report/--no-report", default=True, help="Write results/<study>/report.html.")
 @click.option("--verbose", is_flag=True, help="Show all output of Snakemake, and no bar.")
 def study(
     *,
@@ -76,7 +75,6 @@ def study(
     again: bool,
     recorded: bool,
     unlock: bool,
-    report: bool,
     verbose: bool,
 ) -> None:
     """Run one paper's study with Snakemake and write its tables, figures, claims and page.
@@ -111,7 +109,6 @@ def study(
         datasets,
         cores,
         mirror,
-        report=report,
         profile=profile,
         parts=parts,
         again=again,

@@ -18,7 +18,6 @@ from mnlearn_studies.plan.planning import DIGITS, Plan
 from mnlearn_studies.records.gather import gather
 from mnlearn_studies.records.record import recipe_digest
 from mnlearn_studies.report import claims, figures, tables
-from mnlearn_studies.report.appendix import write_appendix
 from mnlearn_studies.report.material import load_material, read_entry
 from mnlearn_studies.report.study_pages import learner_summaries, write_index, write_study_page
 from mnlearn_studies.study.commit import read_commit
@@ -49,7 +48,6 @@ def product_files(study: Study) -> dict[str, list[str]]:
         "figures": _named("figures", content["figures"], _FIGURE_FORMS),
         "claims": ["claims.md", "claims.csv"],
         "page": ["README.md", "index.html"],
-        "appendix": [f"appendix/{method}.html" for method in content.get("appendix", [])],
     }
 
 
@@ -70,9 +68,6 @@ def write_all(plan: Plan, name: str, out: Path) -> None:
     write_tables(name)
     write_figures(name, seed=plan.seed)
     write_claims(name)
-    labels = study.labels(label_datasets(plan.local))
-    for method in study.content.get("appendix", []):
-        write_appendix(study, method, labels, folder)
     write_study_page(plan, name)
     if study.content.get("listed", True):
         with FileLock(plan.results / "made" / "index.lock"):

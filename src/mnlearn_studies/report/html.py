@@ -47,10 +47,8 @@ tbody th { font-weight: normal; }
 tbody tr:last-child > * { border-bottom: 1px solid #999; }
 tr, th, td { background: #fff; }
 tbody tr:nth-child(even) > * { background: #f6f7f8; }
-th:first-child:not(.long), .points td:first-child { position: sticky; left: 0; }
+th:first-child:not(.long) { position: sticky; left: 0; }
 .long { white-space: normal; min-width: 15rem; }
-.points td + td { text-align: right; }
-input { width: 100%; max-width: 30rem; font: inherit; padding: 0.3rem; }
 nav { font-size: 0.9rem; }
 nav ul { list-style: none; padding-left: 0; }
 nav a { text-decoration: none; }
@@ -63,10 +61,10 @@ nav a { text-decoration: none; }
 }
 @media print {
   body, body:has(nav) { font-size: 10pt; max-width: none; padding: 0; }
-  nav, input { display: none; }
+  nav { display: none; }
   .scroll { overflow: visible; }
   img.wide { min-width: 0; }
-  th:first-child, .points td:first-child { position: static; }
+  th:first-child { position: static; }
   table { font-size: 6.5pt; }
   th, td { padding: 1pt 2.5pt; }
   .long { min-width: 7rem; }
@@ -109,20 +107,16 @@ def write_html(path: Path, title: str, text: str) -> None:
     converter.ESCAPED_CHARS += [c for c in "<~$" if c not in converter.ESCAPED_CHARS]
     # After all of the library, when escaped characters are characters again.
     converter.treeprocessors.register(_ForBrowser(converter, path.parent), "for_browser", -1)
-    write_text(path, html_page(title, converter.convert(text)))
-
-
-def html_page(title: str, body: str, script: str = "") -> str:
-    """Return a whole page; `title` is plain text, `body` HTML, `script` JavaScript to add."""
-    return (
+    write_text(
+        path,
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{html.escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
-        f"<body>\n{body}\n<script>{_SORT}{script}</script>\n</body>\n</html>\n"
+        f"<body>\n{converter.convert(text)}\n<script>{_SORT}</script>\n</body>\n</html>\n",
     )
 
 
-def scrolling(label: str) -> dict[str, str]:
+def _scrolling(label: str) -> dict[str, str]:
     """Return the attributes of what is scrolled on a narrow screen, by keys as well."""
     return {"class": "scroll", "tabindex": "0", "role": "region", "aria-label": label}
 
@@ -145,11 +139,11 @@ class _ForBrowser(Treeprocessor):
                 label = _text(element)
             elif element.tag == "table":
                 _mark_cells(element)
-                root[position] = _box("div", element, scrolling(label))
+                root[position] = _box("div", element, _scrolling(label))
             elif (image := element.find("img")) is not None:
                 self._embed(image)
                 if image.get("class"):
-                    element.attrib.update(scrolling(image.get("alt", "")))
+                    element.attrib.update(_scrolling(image.get("alt", "")))
             elif element.tag == "ul" and _leads_inside(element):
                 root[position] = _box("nav", element, {"aria-label": "Contents"})
 

@@ -64,14 +64,13 @@ def run_study(
     cores: str | None,
     mirror: str | None,
     *,
-    report: bool,
     profile: str | None = None,
     parts: int | None = None,
     again: bool = False,
     recorded: bool = False,
     verbose: bool = False,
 ) -> int:
-    """Fetch what is needed, run the study and write its report; return an exit status.
+    """Fetch what is needed and run the study; return an exit status.
 
     datasets : those to run it on, which are fetched in any case; if none is named, those of
     config.yaml or of the study, which are fetched where they are needed. cores, profile : see
@@ -91,8 +90,6 @@ def run_study(
     wanted, log = _wanted_records(name, datasets, again, recorded), log_of(name)
     mark_run()
     status = run_snakemake(command, run_folder(), name, log, wanted=wanted, verbose=verbose)
-    if status == 0 and report:
-        status = _write_report(command, name)
     if status:
         say(f"the run did not finish; the output of Snakemake is in {log}")
     reasons = list(dict.fromkeys(failed.values()))
@@ -175,15 +172,6 @@ def _snakemake_command(
         files = [str(path) for path in config_files()]
         command += ["--snakefile", str(source_folder() / "Snakefile"), "--configfile", *files]
     return [*command, "--config", *config]
-
-
-def _write_report(command: list[str], name: str) -> int:
-    """Write report.html of a study that has run, and return an exit status."""
-    page = results_folder().relative_to(run_folder()) / name / "report.html"
-    style = source_folder() / "workflow" / "report" / "report.css"
-    command = [*command, "--report", str(page), "--report-stylesheet", str(style)]
-    title, folder = f"{name}, report", run_folder()
-    return run_snakemake(command, folder, title, log_of(name), append=True)
 
 
 def _check_recorded(name: str) -> None:

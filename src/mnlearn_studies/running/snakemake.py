@@ -82,7 +82,7 @@ class Watcher:
 
 def run_snakemake(
     command: list[str], folder: Path, name: str, log: Path, *, wanted: Sequence[Path] = (),
-    verbose: bool = False, append: bool = False,
+    verbose: bool = False,
 ) -> int:  # fmt: skip
     """Run Snakemake and return its exit status; the bar counts the `wanted` records.
 
@@ -102,7 +102,7 @@ def run_snakemake(
             "TMPDIR": temporary,
             FAILURES: str(failures),
         }
-        output = None if verbose else stack.enter_context(_opened(log, append))
+        output = None if verbose else stack.enter_context(_opened(log))
         ended = threading.Event()
         watcher = Watcher(name, wanted, failures, verbose)
         thread = threading.Thread(target=watcher.watch, args=(ended,))
@@ -178,11 +178,11 @@ def _handled(number: signal.Signals, handler: Callable[..., None]) -> Iterator[N
 
 
 @contextmanager
-def _opened(log: Path, append: bool) -> Iterator[IO[str] | int]:
+def _opened(log: Path) -> Iterator[IO[str] | int]:
     """Yield the log, open for writing; nowhere if it cannot be written."""
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
-        file = log.open("a" if append else "w", encoding="utf-8")
+        file = log.open("w", encoding="utf-8")
     except OSError as error:
         say(f"{log}: cannot be written ({error.strerror}); the run goes on without it")
         yield subprocess.DEVNULL

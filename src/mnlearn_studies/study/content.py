@@ -306,10 +306,10 @@ class Content:
     labels among these of which the whole search is timed in the same way. paired : pairs of row
     labels whose scores are compared test example by test example. divergences : pairs of row labels
     of methods that learn circuits. The Kullback-Leibler divergence of the first from the second is
-    estimated from samples of the first. appendix : row labels of which every point of the grid is
-    shown. tables, figures, claims : each of a kind in src/mnlearn_studies/report, with its options.
-    sections : of the study's page. What they leave out comes last, figures before tables. listed :
-    whether results/README.md lists the study. No for a study whose results git does not keep.
+    estimated from samples of the first. tables, figures, claims : each of a kind in
+    src/mnlearn_studies/report, with its options. sections : of the study's page. What they leave
+    out comes last, figures before tables. listed : whether results/README.md lists the study. No
+    for a study whose results git does not keep.
     """
 
     title: str
@@ -329,6 +329,5 @@ class Content:
     divergences: list[NamePair] | None = None
     queries: Queries | None = None
     likelihoods: Likelihoods | None = None
-    appendix: list[Name] | None = None
     sections: list[Section] | None = None
     listed: bool = True

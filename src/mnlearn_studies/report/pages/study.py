@@ -264,7 +264,7 @@ def _provenance(
         made_at = f"all records were made by the code of `{commit}`."
     yield bullets((f"Commit: {made_at}", *_commands(study)))
     yield heading(2, "Files")
-    yield bullets(_files(study))
+    yield bullets(_FILES)
 
 
 def _commands(study: Study) -> Iterator[str]:
@@ -281,24 +281,13 @@ def _commands(study: Study) -> Iterator[str]:
             yield f"One of the {kind}: `{command}`."
 
 
-def _files(study: Study) -> Iterator[str]:
-    yield "[`scores.csv`](scores.csv): every number, one a row"
-    yield (
-        "[`claims.csv`](claims.csv): the claims; with rules and remarks in [`claims.md`](claims.md)"
-    )
-    for method in study.content.get("appendix", []):
-        page = f"appendix/{method}.html"
-        yield f"[`{page}`]({page}): every setting of `{method}`"
-    yield (
-        "`tables/` and `figures/`: each table as CSV, Markdown and LaTeX, each figure as PNG and "
-        "PDF; `cells/` and other folders: the records; `tuning/`: every grid point"
-    )
-    yield (
-        "`index.html` and `report.html`, which a run writes and git does not keep: this page in "
-        "one file, and the jobs with their run times"
-    )
-
-
+_FILES = (
+    "[`scores.csv`](scores.csv): every number, one a row",
+    "[`claims.csv`](claims.csv): the claims; with rules and remarks in [`claims.md`](claims.md)",
+    "`tables/` and `figures/`: each table as CSV, Markdown and LaTeX, each figure as PNG and "
+    "PDF; `cells/` and other folders: the records; `tuning/`: every grid point",
+    "`index.html`, which a run writes and git does not keep: this page in one file",
+)
 # A link to a neighbour of a page.
 _LINK = re.compile(r"\[([^\[\]]*)\]\((?![a-z]+:|/)([^()]+)\)")
 
