@@ -3,16 +3,12 @@
 import numpy as np
 import pytest
 
-from made_state_networks import joint, named_schema, random_tree
+from made_state_networks import named_schema, random_tree
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.compilation import compile_network
-from mnlearn.inference.circuits.exact import log_value
-from mnlearn.inference.sampling import sample_rows
-from mnlearn.learning.tuning import tune
-from mnlearn.methods import load_learner
 from mnlearn.models.bayesian_network import bayesian_network
 from mnlearn.models.cpds import assemble
-from mnlearn.models.io.formats import describe, load_model, save_model
+from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.any_model import ll
 from oracles import all_states
@@ -39,45 +35,6 @@ def test_a_file_keeps_the_network(tmp_path, seed, suffix):
     assert again.schema.is_named == (suffix == ".npz")
     save_model(again, tmp_path / f"b{suffix}")
     assert (tmp_path / f"a{suffix}").read_bytes() == (tmp_path / f"b{suffix}").read_bytes()
-
-
-def test_a_network_as_a_markov_network_and_as_edges(tmp_path):
-    network = binary_network(3)
-    save_model(network, tmp_path / "a.mn")
-    found = np.exp(load_model(tmp_path / "a.mn").potential_of(all_states(N)))
-    np.testing.assert_allclose(found, joint(network), atol=1e-12)
-    save_model(network, tmp_path / "a.csv")
-    edges = (tmp_path / "a.csv").read_text().splitlines()[1:]
-    assert len(edges) == len(network.edges()) == describe(network)["n_edges"]
-    with pytest.raises(InputError, match="holds a dependency network, not a Bayesian network"):
-        save_model(network, tmp_path / "a.dn")
-
-
-def learned(method, **settings):
-    rng = np.random.default_rng(7)
-    truth = binary_network(11)
-    data = merge_rows(sample_rows(truth, 2000, 0, seed=int(rng.integers(100))))
-    learner = load_learner(method)
-    grid = learner.grid(settings)
-    return tune(learner, data, grid, None).best.fitted.model, data
-
-
-@pytest.mark.parametrize("method", ["acbn", "chow_liu"])
-@pytest.mark.parametrize("suffix", [".bn", ".npz", ".mn"])
-def test_learned_circuits_are_bayesian_networks(tmp_path, method, suffix):
-    circuit, data = learned(method)
-    save_model(circuit, tmp_path / f"m{suffix}")
-    again = load_model(tmp_path / f"m{suffix}")
-    assert ll(again, data).mean == pytest.approx(ll(circuit, data).mean, abs=1e-9)
-    save_model(circuit.to_bayesian_network(), tmp_path / "n.bn")
-    again = load_model(tmp_path / "n.bn")
-    assert ll(again, data).mean == pytest.approx(ll(circuit, data).mean, abs=1e-9)
-
-
-def test_a_circuit_that_is_no_bayesian_network_says_so(tmp_path):
-    circuit, _ = learned("acmn")
-    with pytest.raises(InputError, match="not known to be those of CPDs"):
-        save_model(circuit, tmp_path / "m.bn")
 
 
 def test_a_cycle_is_named(tmp_path):
@@ -135,18 +92,3 @@ def test_the_parameters_of_a_tree_are_checked():
     )  # fmt: skip
     with pytest.raises(InputError, match=r"variable \d do not form a tree"):
         other.to_bayesian_network()
-
-
-def test_probabilities_of_zero(tmp_path):
-    """A certain consequence: x1 = x0; states that break it have no probability."""
-    (tmp_path / "m.bn").write_text(
-        "2,2\nBN {\nv0 {\ntree {(v0_0 -0.6931471805599453 -0.6931471805599453)}\n}\n"
-        "v1 {\ntree {(v0_0 (v1_0 0 -inf) (v1_0 -inf 0))}\n}\n}\n"
-    )
-    network = load_model(tmp_path / "m.bn")
-    circuit = compile_network(network)
-    assert np.exp(log_value(circuit, all_states(2))) == pytest.approx([0.5, 0, 0, 0.5])
-    save_model(network, tmp_path / "again.bn")
-    again = ll(load_model(tmp_path / "again.bn"), merge_rows(all_states(2)))
-    assert np.exp(again.per_row) == pytest.approx([0.5, 0, 0, 0.5])
-    assert sorted(set(map(tuple, sample_rows(network, 50, 0, 1).tolist()))) == [(0, 0), (1, 1)]

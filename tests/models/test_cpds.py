@@ -5,11 +5,11 @@ import pytest
 
 from made_models import log_prob_of, trees_of
 from mnlearn.models.bayesian_network import bayesian_network
-from mnlearn.models.cpds import CpdTree, assemble, table_tree
+from mnlearn.models.cpds import CpdTree, assemble
 from mnlearn.models.dependency_network import LEAF, flat_trees
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.errors import InputError
-from mnlearn.variables.schema import binary_schema, numbered_schema
+from mnlearn.variables.schema import binary_schema
 
 
 def chain(n_parents):
@@ -36,27 +36,6 @@ def test_as_many_cells_as_a_table_has(tmp_path):
         )
 
 
-def test_the_tree_of_a_table():
-    table = np.arange(16.0).reshape(2, 2, 2, 2)
-    tree = table_tree(binary_schema(10), [5, 3, 9], table)
-    assert tree.split_var.tolist() == [5, 3, 3, 9, 9, 9, 9, *[LEAF] * 8]
-    assert tree.child[:7].tolist() == [[1, 2], [3, 4], [5, 6], [7, 8], [9, 10], [11, 12], [13, 14]]
-    assert (tree.child[7:] == LEAF).all()
-    np.testing.assert_array_equal(tree.value[7:], np.arange(16.0).reshape(8, 2))
-
-
-@pytest.mark.parametrize("arity", [(2, 3, 4), (1, 4, 2), (3, 3, 1), (4, 1, 3)])
-def test_the_tree_of_a_table_of_many_states_is_equal_to_it(arity):
-    schema = numbered_schema(arity)
-    prob = np.random.default_rng(0).dirichlet(np.ones(arity[0]), (arity[2], arity[1]))
-    tree = table_tree(schema, [2, 1], np.log(prob))
-    assert (tree.split_var == LEAF).sum() == arity[1] * arity[2]
-    network = bayesian_network(assemble(schema, {0: tree}), schema)
-    states = dict(zip((2, 1), np.indices(prob.shape[:2]).reshape(2, -1), strict=True))
-    found = np.exp(network.log_given(0, states))
-    np.testing.assert_allclose(found, prob.reshape(-1, arity[0]), atol=1e-15)
-
-
 def leaf(value):
     return CpdTree(np.array([LEAF]), np.full((1, 2), LEAF), np.array([value]))
 
@@ -74,12 +53,15 @@ def test_distributions_are_normalised_beyond_rounding():
 
 
 def test_inner_nodes_have_the_mean_of_their_children():
-    tree = table_tree(binary_schema(2), [1], np.log([[0.25, 0.75], [0.5, 0.5]]))
-    found = assemble(binary_schema(2), {0: tree}).log_prob
-    np.testing.assert_allclose(np.exp(found[0]), [0.375, 0.625])
+    def inner(value):
+        child = np.array([[1, 2], [LEAF, LEAF], [LEAF, LEAF]])
+        tree = CpdTree(np.array([1, LEAF, LEAF]), child, np.array([[0.0, 0.0], *value]))
+        return assemble(binary_schema(2), {0: tree}).log_prob[0]
+
+    found = inner(np.log([[0.25, 0.75], [0.5, 0.5]]))
+    np.testing.assert_allclose(np.exp(found), [0.375, 0.625])
     # Rounding must not give a probability above 1.
-    above = table_tree(binary_schema(2), [1], np.array([[-np.inf, 1e-13]] * 2))
-    assert assemble(binary_schema(2), {0: above}).log_prob[0].tolist() == [-np.inf, 0.0]
+    assert inner([[-np.inf, 1e-13]] * 2).tolist() == [-np.inf, 0.0]
 
 
 def test_a_cycle_and_the_order():

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 import mnlearn as mn
-from command import numbers, succeed
-from mnlearn.models.dependency_network import DependencyNetwork, flat_trees
+from command import succeed
+from made_models import ISING, log_prob_of, trees_of
+from mnlearn.models.dependency_network import DependencyNetwork, flat_trees, tree_network
 from mnlearn.models.features import features_of
 from mnlearn.models.interactions import edge_weights
+from mnlearn.models.io.formats import save_model, write_edges
 from mnlearn.models.markov_network import markov_network
 
 # V0-V1 have a feature of weight 0 and another; V0-V2 and V1-V2 only one of weight 0. V2-V3 have
@@ -50,21 +52,30 @@ def test_python_shows_no_other_edges():
     assert repr(directed) == "<DependencyNetwork: 3 variables, 1 edges>"
 
 
-def test_files_hold_no_other_edges(tmp_path):
-    model = NETWORK
-    files = tmp_path / "a.csv", tmp_path / "a.graphml"
-    model.save(tmp_path / "a.npz")
-    for path in files:
-        model.save(path)
-    with files[0].open(newline="") as file:
-        lines = list(csv.DictReader(file))
-    assert [(line["source"], line["target"]) for line in lines] == [
-        ("V0", "V1"), ("V1", "V2"), ("V1", "V3"), ("V2", "V3"),
+def test_edges_of_a_markov_network(tmp_path):
+    write_edges(ISING, tmp_path / "a.csv")
+    text = (tmp_path / "a.csv").read_bytes().decode()
+    assert text == 'source,target,weight\na,b,2.0\nb,"c,d",-3.0\n'
+    with (tmp_path / "a.csv").open(newline="") as file:
+        assert [row["target"] for row in csv.DictReader(file)] == ["b", "c,d"]
+    pair = markov_network(2, features_of([[(0, 0), (1, 0)]]), [0.1])
+    write_edges(pair, tmp_path / "b.csv")
+    assert (tmp_path / "b.csv").read_text() == "source,target,weight\nV0,V1,0.1\n"
+
+
+def test_edges_of_a_dependency_network(tmp_path):
+    leaf = log_prob_of(0.0)
+    trees = trees_of([(1, (2, leaf, leaf), (2, leaf, leaf)), leaf, (0, leaf, leaf)])
+    features = features_of([[(0, 1), (2, 1)], [(1, 1)], [(0, 1), (1, 0), (2, 1)]])
+    network = DependencyNetwork(trees, features, np.array([0, 1, 1], np.int32), np.ones(3))
+    assert network.edges() == {(1, 0): 1, (2, 0): 3, (0, 2): 1, (0, 1): 1, (2, 1): 1}
+    save_model(network, tmp_path / "a.csv")
+    # Only the first feature holds where all variables but its parent are 0.
+    assert (tmp_path / "a.csv").read_text().splitlines()[1:] == [
+        "V0,V1,0.0", "V0,V2,0.0", "V1,V0,0.0", "V2,V0,1.0", "V2,V1,0.0",
     ]  # fmt: skip
-    assert [float(line["weight"]) for line in lines] == list(EDGES.values())
-    assert nx.read_graphml(files[1]).number_of_edges() == 4
-    assert len(mn.load(tmp_path / "a.npz").features) == 5
-    assert numbers(f"info {tmp_path / 'a.npz'} --json")["n_edges"] == 4
+    save_model(tree_network(trees_of([leaf])), tmp_path / "b.csv")
+    assert (tmp_path / "b.csv").read_text() == "source,target,weight\n"
 
 
 def test_circuits_of_features_show_no_other_edges():
@@ -121,17 +132,14 @@ def test_a_tree_has_the_weights_of_its_markov_network():
     assert pairs_of(model.edges_frame()) == pytest.approx(undirected)
 
 
-CIRCUITS = [mn.ChowLiu(), mn.ACBN(edge_cost=0.1), mn.ACMN(max_edges=200)]
-
-
 @pytest.mark.parametrize("suffix", [".csv", ".graphml"])
 @pytest.mark.parametrize(
     "learner",
-    [*CIRCUITS, mn.DNLR(), mn.DNTree(), mn.DTSL()],
+    [mn.ChowLiu(), mn.ACMN(max_edges=200), mn.DNTree(), NETWORK],
     ids=lambda learner: type(learner).__name__,
 )
 def test_files_have_the_edges_of_the_table(learner, suffix, tmp_path):
-    model = learner.fit(correlated()).model_
+    model = learner if learner is NETWORK else learner.fit(correlated()).model_
     frame = model.edges_frame()
     expected = set(frame[["source", "target", "weight"]].itertuples(index=False, name=None))
     model.save(tmp_path / "m.npz")

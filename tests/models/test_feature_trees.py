@@ -10,7 +10,7 @@ from made_feature_trees import learned_twice
 from made_states import every_row
 from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.models import feature_tree as feature_trees
-from mnlearn.models.feature_tree import FeatureTree, _expand, leaf_features, merge_equal
+from mnlearn.models.feature_tree import FeatureTree, _expand, leaf_features
 from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
@@ -73,30 +73,15 @@ def test_the_markov_network_has_partition_function_1(case):
     np.testing.assert_allclose(network.potential_of(rows), tree.log_likelihood(rows), atol=1e-10)
 
 
-def test_a_graph_has_the_distribution_of_its_tree(case):
-    tree, _, states = case
-    graph = merge_equal(tree)
-    assert graph.n_a_nodes <= tree.n_a_nodes
-    rows = tree.schema.rows(states)
-    assert np.array_equal(graph.log_likelihood(rows), tree.log_likelihood(rows))
-    graph.to_circuit().check()
-    np.testing.assert_allclose(
-        log_value(graph.to_circuit(), rows), tree.log_likelihood(rows), atol=1e-10
-    )
-    again = merge_equal(graph)
-    assert again.child.tolist() == graph.child.tolist()
-
-
 def test_a_file_keeps_the_tree(tmp_path, case):
     tree, _, states = case
-    for model in (tree, merge_equal(tree)):
-        save_model(model, tmp_path / "a.npz")
-        again = load_model(tmp_path / "a.npz")
-        rows = tree.schema.rows(states)
-        assert np.array_equal(again.log_likelihood(rows), model.log_likelihood(rows))
-        assert again.schema == tree.schema
-        save_model(again, tmp_path / "b.npz")
-        assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    save_model(tree, tmp_path / "a.npz")
+    again = load_model(tmp_path / "a.npz")
+    rows = tree.schema.rows(states)
+    assert np.array_equal(again.log_likelihood(rows), tree.log_likelihood(rows))
+    assert again.schema == tree.schema
+    save_model(again, tmp_path / "b.npz")
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
 def tree_of(features, edges, variables):

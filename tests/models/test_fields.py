@@ -9,8 +9,6 @@ from made_hidden_trees import random_hidden_tree
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import (
     ArithmeticCircuit,
-    circuit_arrays,
-    circuit_of_arrays,
     product_of_marginals,
 )
 from mnlearn.models.dependency_network import DependencyNetwork, Trees, flat_trees
@@ -154,16 +152,6 @@ def test_circuits_of_more_variables_than_a_word_has_bits(n_vars):
     if n_vars > 1:
         with pytest.raises(InputError, match="is a product whose factors share one"):
             shared.check()
-
-
-def test_circuits_of_arrays():
-    whole = product_of_marginals(np.array([0.25, 0.5]))
-    arrays = circuit_arrays(whole)
-    assert sorted(arrays) == ["child", "is_sum", "start", "weight"]
-    again = circuit_of_arrays(binary_schema(2), {**arrays, "more": np.zeros(1)})
-    for name, array in arrays.items():
-        np.testing.assert_array_equal(getattr(again, name), array)
-    np.testing.assert_array_equal(whole.with_parameters([1, 2, 3, 4]).weight, [1.0, 2.0, 3.0, 4.0])
 
 
 def test_parameters_that_are_not_known_to_be_those_of_cpds():

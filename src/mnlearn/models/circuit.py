@@ -1,6 +1,5 @@
 """Arithmetic circuits: sums and products of parameters and of the states of variables."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -18,6 +17,8 @@ from mnlearn.models.questions import answers
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import Schema, binary_schema
 
+# What defines the nodes and parameters.
+ARRAYS = ("is_sum", "start", "child", "weight")
 _FAULTS = ("", "a sum over children of different variables", "a product whose factors share one")
 
 
@@ -251,19 +252,3 @@ def product_of_marginals(
         np.log(np.where(value == 1, p_one[column], 1.0 - p_one[column])),
         feature_set(np.arange(n + 1), column, value),
     )
-
-
-def circuit_arrays(circuit: ArithmeticCircuit) -> dict[str, NDArray]:
-    """Return the arrays that define the nodes and parameters, by name."""
-    return {
-        "is_sum": circuit.is_sum,
-        "start": circuit.start,
-        "child": circuit.child,
-        "weight": circuit.weight,
-    }
-
-
-def circuit_of_arrays(schema: Schema, arrays: Mapping[str, NDArray]) -> ArithmeticCircuit:
-    """Return the circuit of the arrays that `circuit_arrays` names; other arrays are ignored."""
-    is_sum, start, child, weight = (arrays[name] for name in ("is_sum", "start", "child", "weight"))
-    return ArithmeticCircuit(schema, is_sum, start, child, weight)

@@ -1,6 +1,5 @@
 """Conditional distributions as tables and as trees over the parents: one, or all in flat arrays."""
 
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -157,36 +156,6 @@ def literals_of(schema: Schema, known: Known) -> list[Literal]:
     variable_of = schema.variable_of
     sure = {int(variable_of[c]) for c, x in known.items() if x and c >= 0}
     return [(c, x) for c, x in known.items() if c >= 0 and (x or int(variable_of[c]) not in sure)]
-
-
-def table_tree(schema: Schema, parents: Sequence[int], table: NDArray[np.float64]) -> CpdTree:
-    """Return the complete tree of a table; its nodes stand level by level.
-
-    `table` has an axis of logarithms for each of the parents; the last axis is the variable itself.
-    """
-    split_var: list[int] = []
-    child: list[list[int]] = []
-    value: list[NDArray[np.float64]] = []
-    # The states of the first parents; the least state that the next one can have; where it hangs.
-    agenda: deque[tuple[tuple[int, ...], int, int, int]] = deque([((), 0, LEAF, 0)])
-    while agenda:
-        states, least, above, branch = agenda.popleft()
-        while len(states) < len(parents) and least == schema[parents[len(states)]].arity - 1:
-            states, least = (*states, least), 0
-        node = len(split_var)
-        if above != LEAF:
-            child[above][branch] = node
-        child.append([LEAF, LEAF])
-        if len(states) == len(parents):
-            split_var.append(LEAF)
-            value.append(table[states])
-            continue
-        column, holds = schema.literal(parents[len(states)], least)
-        split_var.append(column)
-        value.append(np.zeros(table.shape[-1]))
-        sides = [(states, least + 1, node, 1 - holds), ((*states, least), 0, node, holds)]
-        agenda.extend(sorted(sides, key=lambda side: side[3]))
-    return CpdTree(np.array(split_var), np.array(child), np.array(value))
 
 
 def assemble(schema: Schema, trees: Mapping[int, CpdTree]) -> Trees:

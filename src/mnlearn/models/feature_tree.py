@@ -17,7 +17,7 @@ from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.models.model import Model
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
-from mnlearn.variables.schema import Schema
+from mnlearn.variables.schema import Literal, Schema
 
 ROOT = 0
 ARRAYS: dict[str, type] = {
@@ -32,7 +32,6 @@ ARRAYS: dict[str, type] = {
     "child_start": np.int64,
     "child": np.int32,
 }
-Literal = tuple[int, int]
 Conjunction = tuple[Literal, ...]
 # More conjunctions than this are refused: their network would be of no use.
 MAX_FEATURES = 2_000_000
@@ -48,8 +47,7 @@ class FeatureTree(Model):
     the A-nodes that the state satisfies, starting from the root.
 
     Nodes stand before those below them. A-node 0 is the root; the A-nodes of F-node f are
-    branch_start[f]:branch_start[f + 1]. An F-node may be the child of several A-nodes: then the
-    tree is a feature graph.
+    branch_start[f]:branch_start[f + 1]. An F-node may be the child of several A-nodes.
 
     schema : the variables that literals ask for states.
     literal_start : int64, shape (n_f + 1,). literal_var : int32. literal_value : uint8.
@@ -108,21 +106,17 @@ class FeatureTree(Model):
         """Whether each F-node is a table, shape (n_f,)."""
         return read_only(np.diff(self.literal_start) == 0)
 
-    def literals(self, f: int) -> tuple[tuple[int, int], ...]:
+    def literals(self, f: int) -> Conjunction:
         """Return the (variable, value) pairs of F-node `f`."""
-        span = slice(self.literal_start[f], self.literal_start[f + 1])
-        pairs = zip(self.literal_var[span].tolist(), self.literal_value[span].tolist(), strict=True)
-        return tuple(pairs)
+        return _pairs(self.literal_start, self.literal_var, self.literal_value, f)
 
     def branches(self, f: int) -> range:
         """Return the A-nodes of F-node `f`."""
         return range(int(self.branch_start[f]), int(self.branch_start[f + 1]))
 
-    def fixed(self, a: int) -> tuple[tuple[int, int], ...]:
+    def fixed(self, a: int) -> Conjunction:
         """Return the (variable, value) pairs that A-node `a` fixes."""
-        span = slice(self.fixed_start[a], self.fixed_start[a + 1])
-        pairs = zip(self.fixed_var[span].tolist(), self.fixed_value[span].tolist(), strict=True)
-        return tuple(pairs)
+        return _pairs(self.fixed_start, self.fixed_var, self.fixed_value, a)
 
     def children(self, a: int) -> list[int]:
         """Return the F-nodes below A-node `a`."""
@@ -216,57 +210,26 @@ class FeatureTree(Model):
             "n_tables": int(self.is_table.sum()),
             "longest_feature": int(length.max()) if len(length) else 0,
             "depth": self.depth(),
-            "n_a_nodes_merged": merge_equal(self).n_a_nodes,
+            "n_a_nodes_merged": n_merged(self),
         }
 
 
-def merge_equal(tree: FeatureTree) -> FeatureTree:
-    """Return the feature graph, in which subtrees that are equal are one."""
+def _pairs(start: NDArray, var: NDArray, value: NDArray, at: int) -> Conjunction:
+    span = slice(start[at], start[at + 1])
+    return tuple(zip(var[span].tolist(), value[span].tolist(), strict=True))
+
+
+def n_merged(tree: FeatureTree) -> int:
+    """Return the number of A-nodes but the root if subtrees that are equal are counted once."""
     last: dict[tuple, int] = {}
     same_as = np.arange(tree.n_f_nodes)
     for f in range(tree.n_f_nodes - 1, -1, -1):
-        key = (
-            tree.literals(f),
-            tuple(
-                (float(tree.log_prob[a]), tree.fixed(a), tuple(same_as[tree.children(a)].tolist()))
-                for a in tree.branches(f)
-            ),
+        below = (
+            (float(tree.log_prob[a]), tree.fixed(a), tuple(same_as[tree.children(a)].tolist()))
+            for a in tree.branches(f)
         )
-        # The last of the equal nodes stands for all: it is behind all the parents of each.
-        same_as[f] = last.setdefault(key, f)
-    kept = np.flatnonzero(same_as == np.arange(tree.n_f_nodes))
-    return _select(replace(tree, child=same_as[tree.child].astype(np.int32)), kept)
-
-
-def _select(tree: FeatureTree, kept: NDArray[np.int64]) -> FeatureTree:
-    """Return the tree with the kept F-nodes only, which are all that their A-nodes lead to."""
-    number = np.full(tree.n_f_nodes, -1)
-    number[kept] = np.arange(len(kept))
-    branches = np.concatenate([[ROOT], *(np.array(tree.branches(f)) for f in kept.tolist())])
-    branches = branches.astype(np.int64)
-    literal_start, literal = _spans(tree.literal_start, kept)
-    fixed_start, fixed = _spans(tree.fixed_start, branches)
-    child_start, child = _spans(tree.child_start, branches)
-    return FeatureTree(
-        tree.schema,
-        literal_start,
-        tree.literal_var[literal],
-        tree.literal_value[literal],
-        1 + np.concatenate([[0], np.cumsum(np.diff(tree.branch_start)[kept])]),
-        tree.log_prob[branches],
-        fixed_start,
-        tree.fixed_var[fixed],
-        tree.fixed_value[fixed],
-        child_start,
-        number[tree.child[child]],
-    )
-
-
-def _spans(start: NDArray[np.int64], index: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
-    """Return the starts of the spans at `index` put side by side, and what positions they hold."""
-    length = np.diff(start)[index]
-    begin = np.concatenate([[0], np.cumsum(length)])
-    return begin, np.repeat(start[index] - begin[:-1], length) + np.arange(begin[-1])
+        same_as[f] = last.setdefault((tree.literals(f), *below), f)
+    return sum(len(tree.branches(f)) for f in last.values())
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,10 @@ from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.models.model import Model
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
-from mnlearn.variables.schema import NO_STATE, Schema
+from mnlearn.variables.schema import NO_STATE, Literal, Schema
 
 # Tables of more cells than this in all are refused: no sample could fill them.
 MAX_CELLS = 2_000_000
-Literal = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

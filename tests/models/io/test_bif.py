@@ -92,13 +92,10 @@ def test_the_last_variable_of_a_table_changes_fastest(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("{ off on }", "{ off on broken }", r"line 6: expected as many different states of Sprink"),
         ("  default 0.1, 0.9;\n", "", r"line 23: expected probabilities of Wet given Sprin"),
-        ("0.01, 0.99", "-0.01, 1.01", r"line 25: expected a probability, got '-0.01'"),
         ("variable Rain", "variable Cloudy", r"expected a variable that is not declared yet"),
         ("( Rain | Cloudy )", "( Rain | Clouds )", r"a variable that is declared, got 'Cl"),
         ("( Rain | Cloudy )", "( Sprinkler | Cloudy )", r"expected one CPD of each variable"),
-        ("0.1, 0.9;\n}\n", "0.1, 0.9;\n", r"ends too early, expected }"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path, old, new, message):
@@ -117,25 +114,15 @@ def same_after(network, path, states):
     return again
 
 
-@pytest.mark.parametrize("suffix", [".bif", ".uai", ".npz", ".bn"])
-def test_bayesian_networks_come_back(tmp_path, suffix):
+def test_names_of_several_words_come_back(tmp_path):
     path = tmp_path / "wet.bif"
     path.write_text(WET.replace("Cloudy", '"Cloudy sky"'))
     network = load_model(path)
-    assert tuple(v.states for v in network.schema) == (
-        ("no", "yes"),
-        ("off", "on"),
-        ("no", "yes"),
-        ("no", "yes"),
-    )
-    again = same_after(network, tmp_path / f"again{suffix}", all_states(4))
-    if suffix in (".bif", ".npz"):
-        assert again.schema == network.schema
-    for circuit_suffix in (".ac", ".npz"):
-        circuit = same_after(
-            compile_network(network), tmp_path / f"c{circuit_suffix}", all_states(4)
-        )
-        assert circuit.schema == network.schema
+    assert network.schema[1].states == ("off", "on")
+    again = same_after(network, tmp_path / "again.bif", all_states(4))
+    assert again.schema == network.schema
+    circuit = same_after(compile_network(network), tmp_path / "c.ac", all_states(4))
+    assert circuit.schema == network.schema
 
 
 @pytest.mark.parametrize("name", ['c"', "two\nlines", "{"])
@@ -163,28 +150,19 @@ TWO = ONE + "variable b { type discrete [2] { x, y }; }\n"
         ("variable\n; {", ", line 2: expected the name of a variable, got ';'."),
         ("variable a {\n x }", ", line 2: expected type or property, got 'x'."),
         ("variable a { }", ", line 1: expected the type of a, got '}'."),
-        ("variable a { type", ": ends too early, expected discrete."),
         ("variable a { type real", ", line 1: expected discrete, got 'real'."),
-        ("variable a { type discrete (", ", line 1: expected [, got '('."),
         ("variable a { type discrete [ {", ", line 1: expected the number of states, got '{'."),
-        ("variable a { type discrete [2 {", ", line 1: expected ], got '{'."),
-        ("variable a { type discrete [2] [", ", line 1: expected {, got '['."),
         ("variable a {\ntype discrete [2] { [", ", line 2: expected the names of states, got '['."),
-        ("variable a { type discrete [2] { x, y", ": ends too early, expected }."),
         ("variable a { type discrete [2] { x, y } }", ", line 1: expected ;, got '}'."),
         ("variable a { type discrete [0] { };", ", line 1: expected as many different states "
                                                 "of a as are named, got '0'."),
         ("variable a { type discrete [2] { x, x };", ", line 1: expected as many different states "
                                                      "of a as are named, got '2'."),
-        ("variable a { property x", ": ends too early, expected ;."),
         (ONE + "probability a", ", line 2: expected (, got 'a'."),
         (ONE + "probability ( )", ", line 2: expected the name of a variable, got ')'."),
         (ONE + "probability (a a) {", ", line 2: expected different variables, got 'a'."),
         (ONE + "probability (a | | a)", ", line 2: expected parents, got '|'."),
         (TWO + "probability (a | b, b) {", ", line 3: expected different variables, got 'a'."),
-        (TWO + "probability (a | ;", ", line 3: expected parents, got ';'."),
-        (TWO + "probability (a | b", ": ends too early, expected )."),
-        (ONE + "probability (a) ;", ", line 2: expected {, got ';'."),
         (ONE + "probability (a) { x", ", line 2: expected table, default or the states of the "
                                       "parents, got 'x'."),
         (ONE + "probability (a) { table 1.5, 0;", ", line 2: expected a probability, got '1.5'."),
@@ -204,15 +182,12 @@ TWO = ONE + "variable b { type discrete [2] { x, y }; }\n"
                                                                 "of a that add up to 1, got 0.9."),
         (TWO + "probability (a | b) { table .1 .1 .9 .8;", ", line 3: expected probabilities of a "
                                                           "given b=y that add up to 1, got 0.9."),
-        (ONE + "probability (a) { table x, 0;", ", line 2: expected a probability, got 'x'."),
         (ONE + "probability (a) { table .5, {", ", line 2: expected probabilities, got '{'."),
         (ONE + "probability (a) { table 1,\n0, 0\n;", ", line 4: expected 2 probabilities, not 3."),
         (ONE + "probability (a) { default .5;", ", line 2: expected 2 probabilities, not 1."),
-        (ONE + "probability (a) { property x", ": ends too early, expected ;."),
         (TWO + "probability (a | b) { (x, y)", ", line 3: expected 1 states of parents, got '('."),
         (TWO + "probability (a | b) { (z)", ", line 3: expected x or y, got 'z'."),
         (TWO + "probability (a | b) { ((", ", line 3: expected states of the parents, got '('."),
-        (TWO + "probability (a | b) { (x", ": ends too early, expected )."),
         ('network\n"a', ", line 2: a quotation mark is not closed."),
     ],
 )  # fmt: skip
@@ -292,25 +267,6 @@ def test_states_that_are_numbers_signs_or_several_words(tmp_path):
     assert again.schema == network.schema
     for v in range(4):
         np.testing.assert_array_equal(again.table(v).prob, network.table(v).prob)
-
-
-def test_the_text_of_a_network(tmp_path):
-    path = tmp_path / "wet.bif"
-    path.write_text(WET.replace("Cloudy", '"Cloudy sky"').replace("{ off on }", "{ off X }")
-                    .replace("(on, yes)", "(X, yes)"))  # fmt: skip
-    save_model(load_model(path), tmp_path / "again.bif")
-    text = (tmp_path / "again.bif").read_text()
-    assert text.startswith(
-        'network unknown {\n}\nvariable "Cloudy sky" {\n  type discrete [ 2 ] { no, yes };\n}\n'
-    )
-    assert (
-        'probability ( "Cloudy sky" ) {\n  table 0.4, 0.6;\n}\n'
-        'probability ( Sprinkler | "Cloudy sky" ) {\n  (no) 0.5, 0.5;\n'
-    ) in text
-    last = text.split("\n")[-6:]
-    assert [line.split(")")[0] for line in last[:4]] == [
-        f"  ({s}, {r}" for s in ("off", "X") for r in ("no", "yes")
-    ]
 
 
 def test_rounded_thirds(tmp_path):

@@ -68,10 +68,6 @@ def test_commands_on_circuits(tmp_path, monkeypatch):
     succeed("convert c.mn d.ac")
     succeed("sample c.npz --rows 20 --out s.data")
     assert (tmp_path / "s.data").read_text().count("\n") == 1 + 20
-    for method in ("acmn", "acbn", "chow_liu", "ltm"):
-        succeed(f"fit {method} --train s.data --out {method}.ac")
-        assert "arithmetic circuit" in succeed(f"info {method}.ac").output
-        succeed(f"score {method}.ac s.data --metric ll")
 
 
 def test_one_variable_is_enough_except_for_a_latent_tree(tmp_path, monkeypatch):
@@ -95,15 +91,12 @@ SCHEMA = "expected the numbers of values, as in (2 2 2)"
     [
         ("(2)", ": ends too early, expected EOF."),
         ("(2 2", f", line 1: {SCHEMA}, got '(2 2'."),
-        ("2 2)", f", line 1: {SCHEMA}, got '2 2)'."),
         ("()", f", line 1: {SCHEMA}, got '()'."),
         ("(2 x)", f", line 1: {SCHEMA}, got '(2 x)'."),
         ("(2 0)", ", line 1: expected variables of 1 to 254 values, got '(2 0)'."),
         ("(2)\nEOF", ", line 2: expected at least one node, got 'EOF'."),
         ("(2)\nv 0", ", line 2: expected v, a variable and a value, got 'v 0'."),
-        ("(2)\nv x 0", ", line 2: expected v, a variable and a value, got 'v x 0'."),
         ("(2)\nv 0 2", ", line 2: expected v, a variable and a value, got 'v 0 2'."),
-        ("(2)\nv 0 0 0", ", line 2: expected v, a variable and a value, got 'v 0 0 0'."),
         ("(2)\nv 1 0", ", line 2: expected a variable from 0 to 0, got 'v 1 0'."),
         ("(2)\nn x", ", line 2: expected n and a number, got 'n x'."),
         ("(2)\nn inf", ", line 2: expected a number of at least 0, got 'n inf'."),
@@ -113,7 +106,6 @@ SCHEMA = "expected the numbers of values, as in (2 2 2)"
                                 "got '+ 1'."),
         ("(2)\n" + "q" * 70, f", line 2: expected a node: v, n, + or *, got '{'q' * 60}'."),
         (SMALL + "9 1", f", line 10: {NODE}, got '9 1'."),
-        (SMALL + "7 1", f", line 10: {NODE}, got '7 1'."),
         (SMALL + "0", f", line 10: {NODE}, got '0'."),
         (SMALL + "x 1", f", line 10: {NODE}, got 'x 1'."),
         (SMALL + "0 0.25 v0_0", f", line 10: {LITERALS}, got '0 0.25 v0_0'."),
@@ -121,9 +113,7 @@ SCHEMA = "expected the numbers of values, as in (2 2 2)"
         (SMALL + "0 0.25 +v1_0", ", line 10: expected a variable from v0 to v0, got v1."),
         (SMALL + "# names x", ", line 10: is not JSON: Expecting value."),
         (SMALL + '# names {"a": 1}', ", line 10: expected a list for 1 variables."),
-        (SMALL + '# names ["a", "b"]', ", line 10: expected a list for 1 variables."),
         (SMALL + "# names [1]", ", line 10: expected texts."),
-        (SMALL + '# names [["a"]]', ", line 10: expected texts."),
         (SMALL + '# names [""]\n# states [["a", "b"]]', ", line 10, column 1: has no name."),
         (SMALL + '# names ["a"]\n# states ["a"]', ", line 11: expected a list of 2 states of "
                                                    "variable 0."),
@@ -242,34 +232,6 @@ def test_the_text_of_a_circuit(tmp_path):
         "(2)\nv 0 0\nv 0 1\nn 0.25\nn 0.75\n* 2 0\n* 3 1\n+ 4 5\nEOF\n\n"
         '2 0.25 +v0_0\n3 0.75 +v0_1\nEOF\n# names ["é"]\n# states [["a", "b"]]\n'
     )
-
-
-def test_the_text_of_a_d_dnnf(tmp_path):
-    """Node 1 is the root; variables 2 and 3 are the parameters."""
-    path = tmp_path / "c.ac"
-    path.write_text(SMALL)
-    save_model(load_model(path), tmp_path / "c.nnf")
-    assert (tmp_path / "c.nnf").read_bytes().decode() == (
-        "o 1 0\na 2 0\na 3 0\nt 4 0\n3 4 2 -1 0\n2 4 3 1 0\n1 3 0\n1 2 0\n"
-    )
-    assert (tmp_path / "c.nnf.csv").read_bytes().decode() == (
-        "variable,positive,negative,name\n1,1.0,1.0,V0\n2,0.25,1.0,\n3,0.75,1.0,\n"
-    )
-    path.write_text(WIDE)
-    save_model(load_model(path), tmp_path / "c.nnf")
-    # Each of three states is one column and not the others.
-    assert (tmp_path / "c.nnf").read_bytes().decode() == (
-        "o 1 0\na 2 0\na 3 0\na 4 0\nt 5 0\n"
-        "4 5 1 -2 -3 4 0\n3 5 2 -1 -3 5 0\n2 5 3 -1 -2 6 0\n1 4 0\n1 3 0\n1 2 0\n"
-    )
-    names = (tmp_path / "c.nnf.csv").read_text().splitlines()[1:4]
-    assert names == ["1,1.0,1.0,V0=0", "2,1.0,1.0,V0=1", "3,1.0,1.0,V0=2"]
-    path.write_text('(2 2)\nv 0 0\nv 0 1\n+ 0 1\nv 1 0\n* 2 3\nEOF\n# names ["a", "b"]\n')
-    save_model(load_model(path), tmp_path / "c.nnf")
-    assert (tmp_path / "c.nnf").read_bytes().decode() == (
-        "a 1 0\no 2 0\nt 3 0\n2 3 -1 0\n2 3 1 0\n1 2 0\n1 3 -2 0\n"
-    )
-    assert (tmp_path / "c.nnf.csv").read_bytes().decode().endswith("\n1,1.0,1.0,a\n2,1.0,1.0,b\n")
 
 
 @pytest.mark.parametrize("fails", ["c.nnf", "c.nnf.csv"])

@@ -1,26 +1,27 @@
-"""UAI, BIF with many states, and d-DNNF: what is read, written and refused."""
+"""Circuits as d-DNNF, evaluated as other programs do."""
 
 import csv
-from dataclasses import replace
-from itertools import starmap
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from command import succeed
 from made_random import random_network
-from made_state_networks import table_network
+from made_state_networks import all_values, mixed_network
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.circuits.exact import log_value
 from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.runtime.errors import InputError
-from mnlearn.variables.schema import Schema, Variable
 
 
-@pytest.fixture
-def circuit(rng):
-    return compile_network(random_network(rng, 6, 12))
+def circuits():
+    """Circuits, and rows of values of their columns, of which 2 is unknown."""
+    binary = compile_network(random_network(np.random.default_rng(0), 6, 12))
+    rows = [[0, 1, 0, 1, 1, 0], [2, 1, 2, 2, 0, 2], [2] * 6]
+    yield pytest.param(binary, np.array(rows, np.uint8), id="binary")
+    states = mixed_network(np.random.default_rng(1), (3, 1, 2, 4)).to_circuit()
+    rows = states.schema.rows(all_values((3, 1, 2, 4)))
+    yield pytest.param(states, np.vstack([rows, np.full_like(rows[:1], 2)]), id="states")
 
 
 def read_nnf(path):
@@ -56,27 +57,26 @@ def weights_of(path, evidence):
     return out
 
 
-EVIDENCE = np.array([[0, 1, 0, 1, 1, 0], [2, 1, 2, 2, 0, 2], [2] * 6], np.uint8)
-
-
-def test_circuits_as_d_dnnf(tmp_path, circuit):
+@pytest.mark.parametrize(("circuit", "rows"), circuits())
+def test_circuits_as_d_dnnf(tmp_path, circuit, rows):
     save_model(circuit, tmp_path / "c.nnf")
     value = read_nnf(tmp_path / "c.nnf")
-    for row in EVIDENCE:
+    for row, expected in zip(rows, np.exp(log_value(circuit, rows)), strict=True):
         found = value(weights_of(tmp_path / "c.nnf.csv", row))
-        assert np.log(found) == pytest.approx(log_value(circuit, row[None])[0], abs=1e-9)
+        assert found == pytest.approx(expected, rel=1e-9, abs=1e-300)
     with pytest.raises(InputError, match="expected a model file that ends in"):
         load_model(tmp_path / "c.nnf")
 
 
-def test_klay_computes_the_same(tmp_path, circuit):
+@pytest.mark.parametrize(("circuit", "rows"), list(circuits())[:1])
+def test_klay_computes_the_same(tmp_path, circuit, rows):
     klay = pytest.importorskip("klaycircuits", reason="KLay is not installed")
     torch = pytest.importorskip("torch", reason="KLay needs PyTorch here")
     save_model(circuit, tmp_path / "c.nnf")
     loaded = klay.Circuit()
     loaded.add_d4_from_file(str(tmp_path / "c.nnf"))
     module = loaded.to_torch_module(semiring="real")
-    for row in EVIDENCE:
+    for row in rows:
         weight = weights_of(tmp_path / "c.nnf.csv", row)
         n = max(weight)
         positive, negative = (
@@ -85,19 +85,3 @@ def test_klay_computes_the_same(tmp_path, circuit):
         )
         found = float(module(positive, negative)[0])
         assert np.log(found) == pytest.approx(log_value(circuit, row[None])[0], abs=1e-6)
-
-
-def test_named_states_in_evidence(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    network, table = table_network(np.random.default_rng(5), (2, 2, 2), zeros=0.0)
-    named = zip(("asia", "smoke", "lung"), (("yes", "no"),) * 3, strict=True)
-    save_model(replace(network, schema=Schema(tuple(starmap(Variable, named)))), "a.bif")
-    succeed("convert a.bif a.ac")
-    table = table.reshape(2, 2, 2)[0]
-    p_lung = table.sum(axis=0) / table.sum()
-    for path in ("a.bif --inference exact", "a.ac"):
-        lines = succeed(f"query {path} --evidence asia=yes").stdout.splitlines()
-        assert lines[0] == "variable,state,probability"
-        assert lines[3:] == [f"lung,yes,{p_lung[0]:.6f}", f"lung,no,{p_lung[1]:.6f}"]
-    Path("rows").write_text("asia,smoke,lung\nyes,*,*\n", encoding="utf-8")
-    assert succeed("query a.ac --evidence rows").stdout.endswith(f"{p_lung[1]:.6f}\n")

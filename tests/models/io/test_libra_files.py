@@ -54,110 +54,9 @@ def test_dn_has_libras_semantics(tmp_path, data):
             assert got[i, v] == pytest.approx(expected, abs=1e-10)
 
 
-def test_mn_example(tmp_path):
-    network = read_mn(written(tmp_path, "a.mn", """2,2,2
-MN {
-1.200000e+00 +v0_1 -v1_1
--inf +v0_0 +v1_1
--3.000000e-01
-features {
-5.000000e-01 +v0_1 +v1_0
--2.000000e-01 -v1_0
-}
-
-table {
-1.000000e-01 +v0_1 +v2_1
-2.000000e-01 +v0_0 +v2_1
-3.000000e-01 +v0_1 +v2_0
-4.000000e-01 +v0_0 +v2_0
-}
-
-tree {
-(v1_1
-    (v0_0 -1.000000e+00 2.500000e-01)
-    (v2_1 inf 0.000000e+00))
-}
-
-}
-"""))  # fmt: skip
-    # The constant -0.3 counts in every state.
-    rows = np.array([[1, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1], [0, 1, 0], [1, 0, 1]], np.uint8)
-    expected = [1.2 + 0.5 + 0.3, 0.4, -0.2 + 0.3 + 0.25, -0.2 + 0.1 + 0.25, -np.inf, np.inf]
-    found = network.potential_of(rows)
-    np.testing.assert_allclose(found, np.array(expected) - 0.3, rtol=1e-14)
-    assert not network.schema.is_named
-
-
-def test_dn_example(tmp_path):
-    network = read_dn(written(tmp_path, "b.dn", """2,2,2
-DN {
-v0 {
-tree {
-(v2_1
-    (v0_0 -1.053605e-01 -2.302585e+00)
-    (v1_0
-        (v0_0 -6.931472e-01 -6.931472e-01)
-        (v0_0 -inf 0.000000e+00)))
-}
-
-}
-v1 {
-5.000000e-01 +v1_1
--1.250000e+00 +v0_1 +v1_1
-}
-v2 {
-tree {
-(v0_1
-    (v2_0 -6.931472e-01 -6.931472e-01)
-    (v2_0 -inf -6.931472e-01))
-}
-
-}
-}
-"""))  # fmt: skip
-    rows = oracles.all_states(3)
-    p = 1 / (1 + np.exp(-oracles.log_odds_matrix(network, rows)))
-    x0, x1, x2 = rows.T
-    np.testing.assert_allclose(p[x2 == 1, 0], 0.1, atol=1e-6)
-    np.testing.assert_allclose(p[(x2 == 0) & (x1 == 0), 0], 0.5, rtol=1e-12)
-    assert np.all(p[(x2 == 0) & (x1 == 1), 0] == 1)
-    np.testing.assert_allclose(p[x0 == 0, 1], 0.62246, atol=1e-5)
-    np.testing.assert_allclose(p[x0 == 1, 1], 0.32082, atol=1e-5)
-    np.testing.assert_allclose(p[x0 == 1, 2], 0.5, rtol=1e-12)
-    assert np.all(p[x0 == 0, 2] == 1)
-    trees = network.trees
-    assert trees.split_var.tolist() == [2, 1, -1, -1, -1, -1, 0, -1, -1]
-    np.testing.assert_array_equal(trees.log_prob[3], [-np.inf, 0.0])
-    np.testing.assert_array_equal(trees.log_prob[7], [-np.inf, 0.0])
-    np.testing.assert_allclose(np.exp(trees.log_prob[1]), [0.25, 0.75], rtol=1e-6)
-    assert [network.features.literals(f) for f in range(2)] == [[(1, 1)], [(0, 1), (1, 1)]]
-    assert network.target.tolist() == [1, 1]
-
-
-def test_loose_layout_example(tmp_path):
-    network = read_dn(written(tmp_path, "d.dn", """2 , 2
-dn
-{
-
-  v1 { Table {
-\t0 +v1_1
-    3 -0.25 +v1_0 +v0_1
-
-  } tree { -2 }
-  }
-  v0 {
-  }
-} """))  # fmt: skip
-    log_odds = oracles.log_odds_matrix(network, oracles.all_states(2))
-    p = np.exp(-0.25) / (1 + np.exp(-0.25))
-    np.testing.assert_allclose(log_odds[:, 0], 0)
-    np.testing.assert_allclose(1 / (1 + np.exp(-log_odds[:, 1])), [0.5, 0.5, 1 - p, 1 - p])
-    assert p == pytest.approx(0.43782, abs=1e-5)
-
-
 def test_weight_ids_declarations_and_literals_without_blanks(tmp_path):
     network = read_mn(written(tmp_path, "a.mn", (
-        "2,2,\r\n\r\nmn\r\n{\r\nw 0 1.5\r\n7 2.5 +v0_1\r\n1.5+v0_1-v1_0\r\n5 6\r\n"
+        "2 , 2,\r\n\r\nmn\r\n{\r\nw 0 1.5\r\n7 2.5 +v0_1\r\n1.5+v0_1-v1_0\r\n5 6\r\n"
         " \t\r\n3 +v1_0\r\n1e-2 -v0_1 +v0_0 -v0_1\r\nFEATURES{}\r\n}"
     )))  # fmt: skip
     found = {tuple(network.features.literals(f)): weight for f, weight in enumerate(network.weight)}
@@ -191,33 +90,29 @@ def test_a_tree_may_test_the_target_above_other_variables(tmp_path):
     assert network.trees.split_var[1:8].tolist() == [2, 0, -1, -1, 0, -1, -1]
 
 
-def test_further_trees_and_wide_tables_become_features(tmp_path):
-    wide = " ".join(f"+v{v}_1" for v in range(23))
-    cpds = "".join(f"v{v} {{ }}\n" for v in range(1, 23))
-    table = f"table {{\n1.5 {wide}\n4 +v1_0\n}}"
+def test_further_trees_and_tables_become_features(tmp_path):
+    table = "table {\n1.5 +v0_1 +v1_1\n4 +v1_0\n}"
     trees = "tree { (v0_0 -1 -3) }\ntree { (v1_0 (v0_0 1 2) 7) }\n"
-    text = f"{','.join('2' * 23)}\nDN {{\nv0 {{ {table} {trees} }}\n{cpds}}}\n"
+    text = f"2,2\nDN {{\nv0 {{ {table} {trees} }}\nv1 {{ }}\n}}\n"
     network = read_dn(written(tmp_path, "a.dn", text))
-    assert len(network.trees.split_var) == 23
+    assert len(network.trees.split_var) == 2
     np.testing.assert_allclose(network.trees.log_prob[0], -np.log1p(np.exp([-2.0, 2.0])))
-    assert network.features.length.tolist() == [23, 2, 2]
+    assert network.features.length.tolist() == [2, 2, 2]
     assert network.weight.tolist() == [1.5, 1.0, 2.0]
     assert network.target.tolist() == [0, 0, 0]
 
 
 def test_as_many_cells_as_a_table_has(tmp_path, monkeypatch):
     monkeypatch.setattr(read, "MAX_CELLS", 8)
-    others = "v1 { }\nv2 { }\nv3 { }\n"
-    for rows, n_nodes in (("1 +v0_1 +v1_1 +v2_1", 7), ("1 +v0_1 +v1_1 +v2_1 +v3_0", 1)):
-        text = f"2,2,2,2\nDN {{\nv0 {{ table {{\n{rows}\n}} }}\n{others}}}\n"
-        network = read_dn(written(tmp_path, "a.dn", text))
-        assert len(network.trees.split_var) == n_nodes + 3
-        assert len(network.features) == (n_nodes == 1)
-    table = "v0 { table {\n1 +v0_1 +v1_1 +v2_1 +v3_0\n} }"
     bare = "".join(f"v{v} {{ tree {{ (v{v}_0 0 0) }} }}\n" for v in (1, 2, 3))
-    path = written(tmp_path, "a.bn", f"2,2,2,2\nBN {{\n{table}\n{bare}}}\n")
-    with pytest.raises(InputError, match=r"a\.bn, line 3: expected a CPD that mentions v0"):
-        load_model(path)
+    for row, fits in (("1 +v0_1 +v1_1 +v2_1", True), ("1 +v0_1 +v1_1 +v2_1 +v3_0", False)):
+        text = f"2,2,2,2\nBN {{\nv0 {{ table {{\n{row}\n}} }}\n{bare}}}\n"
+        path = written(tmp_path, "a.bn", text)
+        if fits:
+            assert load_model(path).parents(0) == (1, 2)
+        else:
+            with pytest.raises(InputError, match=r"a\.bn, line 3: expected a CPD that mentions v0"):
+                load_model(path)
 
 
 def test_deep_trees(tmp_path):

@@ -19,9 +19,7 @@ from made_models import (
     modest,
     trees_of,
 )
-from made_random import random_network
 from mnlearn.data.dataset import merge_rows
-from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.models.dependency_network import (
     DependencyNetwork,
     Trees,
@@ -171,12 +169,6 @@ def test_npz_of_another_kind_or_version(tmp_path):
         load_model(tmp_path / "plain.npz")
     with pytest.raises(InputError, match=r"format version 2, newer than this program reads \(1\)"):
         load_model(with_arrays(tmp_path, ISING, version=np.array(2)))
-
-
-REGRESSIONS = DependencyNetwork(
-    trees_of([log_prob_of(0.0)] * 2), features_of([[(0, 1)]]), np.array([1], np.int32), [0.5]
-)
-COMPILED = compile_network(random_network(0, n_vars=3))
 
 
 def test_a_dependency_network_or_none(tmp_path):

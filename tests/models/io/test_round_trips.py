@@ -1,8 +1,5 @@
 """Every kind of model over variables of 1, 2, 3 and 4 states in every form that holds it."""
 
-import csv
-
-import networkx as nx
 import numpy as np
 import pytest
 
@@ -164,16 +161,3 @@ def test_states_of_all_types_and_an_order(tmp_path):
     assert again == schema
     assert [type(v.states[0]) for v in again] == [int, str, bool, str]
     assert [v.dtype for v in again] == [None, None, "bool", None]
-
-
-def test_graphs_name_variables(tmp_path):
-    network = mixed_network(np.random.default_rng(3), ARITY)
-    names, edges = SCHEMA.names, sorted(network.edges())
-    save_model(network, tmp_path / "a.csv")
-    with (tmp_path / "a.csv").open(encoding="utf-8", newline="") as file:
-        found = [(row["source"], row["target"]) for row in csv.DictReader(file)]
-    assert found == [(names[u], names[v]) for u, v in edges]
-    save_model(network, tmp_path / "a.graphml")
-    graph = nx.read_graphml(tmp_path / "a.graphml")
-    assert [graph.nodes[f"V{v}"]["name"] for v in range(4)] == list(names)
-    assert sorted(graph.edges) == [(f"V{u}", f"V{v}") for u, v in edges]

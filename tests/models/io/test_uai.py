@@ -174,26 +174,6 @@ def test_the_order_of_the_variables_of_a_factor(tmp_path):
     np.testing.assert_allclose(np.exp(network.potential_of(rows)), [1, 1.5, 2.5, 0])
 
 
-def test_the_text_of_a_markov_network(tmp_path):
-    features = features_of([[(0, 1), (2, 0)], [(1, 1)], [(0, 0), (2, 0)]])
-    save_model(markov_network(3, features, np.log([2, 3, 0.5])), tmp_path / "a.uai")
-    lines = (tmp_path / "a.uai").read_text().split("\n")
-    assert lines[:6] == ["MARKOV", "3", "2 2 2", "2", "1 1", "2 0 2"]
-    assert [lines[6], lines[7], lines[9], lines[10], lines[12]] == ["", "2", "", "4", ""]
-    assert [float(word) for word in f"{lines[8]} {lines[11]}".split()] == pytest.approx(
-        [1, 3, 0.5, 1, 2, 1]
-    )
-
-
-def test_the_text_of_a_bayesian_network(tmp_path):
-    table = np.array([[0.25, 0.75], [0.5, 0.5], [1.0, 0.0]])
-    tables = {0: CpdTable((1,), table), 1: CpdTable((), np.array([0.5, 0.25, 0.25]))}
-    save_model(network_of_tables(numbered_schema([2, 3]), tables), tmp_path / "a.uai")
-    assert (tmp_path / "a.uai").read_text() == (
-        "BAYES\n2\n2 3\n2\n2 1 0\n1 1\n\n6\n0.25 0.75 0.5 0.5 1.0 0.0\n\n3\n0.5 0.25 0.25\n"
-    )
-
-
 def test_the_limits_of_tables(tmp_path, monkeypatch):
     path = tmp_path / "a.uai"
     wide = [markov_network(n, features_of([[(v, 1) for v in range(n)]]), [1.0]) for n in (16, 17)]

@@ -15,9 +15,8 @@ from mnlearn.learning.circuits.splitting import (
     state_counts,
 )
 from mnlearn.models.circuit import (
+    ARRAYS,
     ArithmeticCircuit,
-    circuit_arrays,
-    circuit_of_arrays,
     product_of_marginals,
 )
 from mnlearn.models.features import feature_set, features_of
@@ -133,7 +132,7 @@ class BayesGrowth(Growing):
         """Return the circuit and the leaves as arrays."""
         paths = features_of(self.path)
         return {
-            **circuit_arrays(self.circuit),
+            **{name: getattr(self.circuit, name) for name in ARRAYS},
             "path_start": paths.start,
             "path_var": paths.var,
             "path_value": paths.value,
@@ -151,7 +150,8 @@ class BayesGrowth(Growing):
         self.parameters = self._blocks(state["parameters"])
         self._leads_to = state["leads_to"].copy()
         self.log_likelihood = float(state["log_likelihood"])
-        self.circuit = circuit_of_arrays(self.circuit.schema, state)
+        is_sum, start, child, weight = (state[name] for name in ARRAYS)
+        self.circuit = ArithmeticCircuit(self.circuit.schema, is_sum, start, child, weight)
 
     def model(self) -> ArithmeticCircuit:
         """Return the circuit with the conjunctions that its parameters belong to."""

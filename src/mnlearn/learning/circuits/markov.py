@@ -21,9 +21,8 @@ from mnlearn.learning.circuits.splitting import (
 from mnlearn.learning.weights.descent import Penalty, Stopping
 from mnlearn.learning.weights.fit import fit_weights
 from mnlearn.models.circuit import (
+    ARRAYS,
     ArithmeticCircuit,
-    circuit_arrays,
-    circuit_of_arrays,
     product_of_marginals,
     state_leaves,
 )
@@ -207,7 +206,7 @@ class MarkovGrowth(Growing):
         """Return the circuit, the features and their counts as arrays."""
         features = features_of(self.literals)
         return {
-            **circuit_arrays(self.circuit),
+            **{name: getattr(self.circuit, name) for name in ARRAYS},
             "literal_start": features.start,
             "literal_var": features.var,
             "literal_value": features.value,
@@ -224,7 +223,8 @@ class MarkovGrowth(Growing):
         self._slot = np.full(len(self.literals), -1)
         self.n_satisfied = state["n_satisfied"]
         self.objective = float(state["objective"])
-        self.circuit = circuit_of_arrays(self.circuit.schema, state)
+        is_sum, start, child, weight = (state[name] for name in ARRAYS)
+        self.circuit = ArithmeticCircuit(self.circuit.schema, is_sum, start, child, weight)
         self._evaluator = Evaluator(self.circuit, atomic=True)
         self._log_z = self._evaluator.expectations(self.circuit.weight)[0]
 

@@ -16,7 +16,6 @@ from mnlearn.models.cpds import (
     assemble,
     learn,
     normalised,
-    table_tree,
     tables_of,
 )
 from mnlearn.models.dependency_network import LEAF, DependencyNetwork
@@ -74,9 +73,9 @@ def read_mn(path: Path | str) -> MarkovNetwork:
 def read_dn(path: Path | str) -> DependencyNetwork:
     """Read a dependency network.
 
-    The first tree or table of at most `MAX_CELLS` cells of a CPD that mentions its target becomes
-    the tree of the CPD. All other factors become features, without those that do not mention the
-    target, because they cancel in the normalisation.
+    The first tree of a CPD that mentions its target becomes the tree of the CPD. All other factors
+    become features, without those that do not mention the target, because they cancel in the
+    normalisation.
     """
     reader = Reader(path, "DN")
     n_vars = len(reader.schema)
@@ -85,11 +84,13 @@ def read_dn(path: Path | str) -> DependencyNetwork:
     for target, _ in _cpds(reader):
         rows[target] = []
         for factor in reader.factors():
-            tree = None if target in trees else _tree_of(reader, factor, target)
-            if tree is None:
-                rows[target] += _rows_with(reader, factor, target)
+            own = reader.schema.columns(target)
+            if isinstance(factor, Table):
+                _dense(reader, factor, target)
+            if isinstance(factor, Tree) and target not in trees and {*own} & {*factor.var}:
+                trees[target] = _by_target(reader, factor, target)
             else:
-                trees[target] = tree
+                rows[target] += _rows_with(reader, factor, target)
     collected = _Collector()
     for target in range(n_vars):
         for row in rows[target]:
@@ -154,15 +155,6 @@ def _rows_with(reader: Reader, factor: Factor, target: int) -> Iterator[Row]:
             reader.refuse(
                 f"expected a finite weight without v{target}, got {row.weight}", row.where
             )
-
-
-def _tree_of(reader: Reader, factor: Factor, target: int) -> CpdTree | None:
-    """Return the tree over the parents that is equal to a tree or a table of the target."""
-    if isinstance(factor, Tree):
-        mentioned = not set(reader.schema.columns(target)).isdisjoint(factor.var)
-        return _by_target(reader, factor, target) if mentioned else None
-    found = _dense(reader, factor, target) if isinstance(factor, Table) else None
-    return None if found is None else table_tree(reader.schema, *found)
 
 
 def _check(reader: Reader, target: int, value: NDArray[np.float64], where: Sequence[int]) -> None:
