@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mnlearn.api.learners import *  # noqa: F403
     from mnlearn.api.scores import score as score
     from mnlearn.api.search import GridSearch as GridSearch
-    from mnlearn.drawing.ising_figures import draw_ising as draw_ising
+    from mnlearn.drawing.ising import draw_ising as draw_ising
     from mnlearn.models.bayesian_network import BayesianNetwork as BayesianNetwork
     from mnlearn.models.circuit import ArithmeticCircuit as ArithmeticCircuit
     from mnlearn.models.dependency_network import DependencyNetwork as DependencyNetwork
@@ -54,7 +54,7 @@ _PLACES = {
     "MarkovNetwork": "models.markov_network",
     "compare": "api.comparison",
     "compare_ising": "api.ising",
-    "draw_ising": "drawing.ising_figures",
+    "draw_ising": "drawing.ising",
     "from_dependency_network": "api.conversion",
     "impute": "api.files",
     "load": "api.files",

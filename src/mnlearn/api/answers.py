@@ -23,6 +23,7 @@ from mnlearn.api.inputs import (
     to_seed,
     to_threads,
     to_whole_seed,
+    warn_user,
 )
 from mnlearn.api.queries import (  # noqa: F401
     advised,
@@ -32,7 +33,6 @@ from mnlearn.api.queries import (  # noqa: F401
     probability,
 )
 from mnlearn.api.scores import score  # noqa: F401
-from mnlearn.api.user_warnings import warn_user
 from mnlearn.inference.circuits import exact
 from mnlearn.inference.circuits.compilation import MAX_EDGES, compile_network
 from mnlearn.inference.evidence import find_variables

@@ -19,9 +19,9 @@ from mnlearn.api.inputs import (
     to_complete_dataset,
     to_threads,
     to_whole_seed,
+    warn_user,
 )
 from mnlearn.api.scores import score
-from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.frames import check_shape, read_table
 from mnlearn.data.tables import Table, some_of
 from mnlearn.learning.imputation import complete

@@ -14,8 +14,8 @@ from mnlearn.api.inputs import (
     to_dataset,
     to_threads,
     to_whole_seed,
+    warn_user,
 )
-from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.examples import load_examples
 from mnlearn.data.frames import read_table
 from mnlearn.data.rules import ARGUMENT, Rules

@@ -1,13 +1,15 @@
 """What people give in Python: arrays, tables, sparse matrices, weights, seeds, threads."""
 
+import sys
+import warnings
 from collections.abc import Mapping
 from os import PathLike
+from types import FrameType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.frames import as_matrix, check_shape, read_table
 from mnlearn.data.incomplete import IncompleteData
@@ -30,6 +32,27 @@ _REPEATED = 100_000_000
 _SEEDS = 2**31
 # Learners and scores have no arguments on columns, and name the function that has them.
 LATER = Rules(form=READ_DATA)
+# The frames of these packages are passed over. scikit-learn calls estimators in pipelines and
+# searches, by joblib.
+_PACKAGES = ("mnlearn", "sklearn", "joblib")
+
+
+def warn_user(message: str) -> None:
+    """Issue a UserWarning for the line outside this package that led to the call.
+
+    message : What a person should know about the data or the result.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    # Level 1 would be the line below, and 2 is the line that called this function.
+    level = 2
+    while frame is not None and _package(frame) in _PACKAGES:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, UserWarning, stacklevel=level)
+
+
+def _package(frame: FrameType) -> str:
+    """Return the top package of the code that runs in a frame."""
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 def to_dataset(

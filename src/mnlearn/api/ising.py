@@ -14,8 +14,8 @@ from mnlearn.api.inputs import (
     to_dataset,
     to_threads,
     to_whole_seed,
+    warn_user,
 )
-from mnlearn.api.user_warnings import warn_user
 from mnlearn.drawing.item_groups import to_groups
 from mnlearn.learning.imputation import complete_groups
 from mnlearn.learning.ising.comparison import IsingComparison, compare, describe_dropped

@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 from sklearn.base import clone
 
 from mnlearn.api.estimators import Estimator
-from mnlearn.api.inputs import Dataset, to_threads, to_whole_seed
-from mnlearn.api.user_warnings import warn_user
+from mnlearn.api.inputs import Dataset, to_threads, to_whole_seed, warn_user
 from mnlearn.data.tables import describe_order
 from mnlearn.inference.score import check_variables
 from mnlearn.learning.learner import Learner

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.api.inputs import refuse_mask
+from mnlearn.api.inputs import refuse_mask, warn_user
 from mnlearn.api.settings import (
     SETTINGS_OF_QUERIES,
     Spell,
@@ -17,7 +17,6 @@ from mnlearn.api.settings import (
     settings_of,
     spell_argument,
 )
-from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.tables import describe_order
 from mnlearn.inference.annealing import estimate_log_partition
 from mnlearn.inference.evidence import (

@@ -15,6 +15,7 @@ from mnlearn.api.inputs import (
     to_count,
     to_threads,
     to_whole_seed,
+    warn_user,
 )
 from mnlearn.api.settings import (
     SETTINGS,
@@ -24,7 +25,6 @@ from mnlearn.api.settings import (
     settings_of,
     spell_argument,
 )
-from mnlearn.api.user_warnings import warn_user
 from mnlearn.data.incomplete import MISSING
 from mnlearn.inference.annealing import Annealing
 from mnlearn.inference.evidence import find_variable

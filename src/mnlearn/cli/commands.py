@@ -23,14 +23,11 @@ ERRORS_DESCRIPTOR = "MNLEARN_ERRORS_DESCRIPTOR"
 # The subcommands of each module in this folder, in the order of the help. A dash in the name of a
 # command is an underscore in Python.
 COMMANDS = {
-    "fit": ("fit", "methods"),
-    "weights": ("weights",),
-    "score": ("score",),
-    "compare": ("compare",),
+    "fit": ("fit", "methods", "weights"),
+    "score": ("score", "compare"),
     "query": ("query", "sample"),
-    "convert": ("convert", "info"),
+    "convert": ("convert", "info", "impute"),
     "ising": ("ising",),
-    "impute": ("impute",),
     "compile": ("compile",),
     "cite": ("cite",),
 }

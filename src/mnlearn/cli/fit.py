@@ -1,5 +1,6 @@
-"""The commands that learn: `fit`, and `methods`, the list of what can be learned."""
+"""The commands that learn: `fit`, `weights`, and `methods`, the list of what can be learned."""
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,12 +22,13 @@ from mnlearn.cli.options import (
     seed_option,
     threads_option,
 )
-from mnlearn.runtime.errors import InputError, name_data
+from mnlearn.runtime.errors import InputError, at, name_data
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
     from mnlearn.learning.learner import Learner
     from mnlearn.learning.tuning import Criterion
+    from mnlearn.models.markov_network import MarkovNetwork
     from mnlearn.models.model import Model
 
 
@@ -92,7 +94,9 @@ def fit(
     method = find_learner(method)
     learner = load_learner(method)
     chosen = {**read_grid(grid_path), **parse_settings(settings)}
-    grid = learner.grid({**_seeds(learner, seed), **chosen})
+    with at("--seed"):
+        seeds = learner.seeds(seed)
+    grid = learner.grid({**seeds, **chosen})
     _check_format(method, learner, out)
     check_outputs((out, trace), train, valid, grid_path, network)
     if valid is None and any(len(values) > 1 for values in grid.values()):
@@ -133,11 +137,8 @@ def _treatment(missing: str, learner: "type[Learner]", seed: int, threads: int) 
 
     if missing == REFUSE:
         return Treatment(missing, seed, threads)
-    try:
+    with at("--missing em"):
         return Treatment(treatment_of(missing, learner.criterion) or REFUSE, seed, threads)
-    except InputError as error:
-        error.where = "--missing em"
-        raise
 
 
 def _check_format(method: str, learner: "type[Learner]", out: Path) -> None:
@@ -152,15 +153,6 @@ def _check_format(method: str, learner: "type[Learner]", out: Path) -> None:
             f"{out}: expected a file that ends in {', '.join(first)} or {last}, which can hold a "
             f"model of {method}."
         )
-
-
-def _seeds(learner: "type[Learner]", seed: int) -> dict[str, int]:
-    """Return --seed as the value of every parameter of the learner that is a seed."""
-    try:
-        return learner.seeds(seed)
-    except InputError as error:
-        error.where = "--seed"
-        raise
 
 
 def _save(
@@ -193,3 +185,83 @@ def methods() -> None:
         click.echo(f"{name}: {learner.title} ({learner.citation})")
         for parameter, field in learner.fields().items():
             click.echo(f"    {parameter}={field.default}    {field.metadata['help']}")
+
+
+@click.command()
+@click.argument("model_path", metavar="MODEL", type=FILE)
+@click.argument("data_path", metavar="DATA", type=FILE)
+@click.option("--out", type=FILE, required=True, help="Model file to write.")
+@click.option(
+    "--sd",
+    type=click.FloatRange(min=0.0, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="Standard deviation of the Gaussian prior on the weights; inf for no such prior.",
+)
+@click.option(
+    "--l1",
+    type=click.FloatRange(min=0.0, max=1e15),
+    default=0.0,
+    show_default=True,
+    help="L1 penalty on the weights.",
+)
+@click.option(
+    "--iterations",
+    type=click.IntRange(min=1),
+    help="Most iterations of weight learning.  [default: 200]",
+)
+@reading_options
+@threads_option
+def weights(
+    *,
+    model_path: Path,
+    data_path: Path,
+    out: Path,
+    sd: float,
+    l1: float,
+    iterations: int | None,
+    reader: Reader,
+    threads: int,
+) -> None:
+    """Learn new weights for the features of MODEL from DATA.
+
+    The structure stays. The weights maximise the pseudo-likelihood of DATA under their prior; those
+    of MODEL are not read. Bayesian networks and circuits of features are taken as Markov networks.
+    """
+    from mnlearn.api.files import save_own
+    from mnlearn.learning.weights.arrangement import learn_weights
+    from mnlearn.learning.weights.descent import Penalty
+    from mnlearn.learning.weights.fit import MAX_ITERATIONS
+    from mnlearn.models.io.formats import load_model
+    from mnlearn.runtime.progress import say
+
+    check_model_file(out)
+    check_outputs([out], model_path, data_path)
+    network = _network_of(load_model(model_path), model_path)
+    found = reader.like(network).load(data_path)
+    data = found.complete(data_path, "fill them in with mnlearn impute")
+    check_data(data_path, network, data)
+    learned, fit = learn_weights(
+        network,
+        data,
+        Penalty(sd, l1),
+        max_iterations=iterations or MAX_ITERATIONS,
+        threads=threads,
+    )
+    save_own(learned, out, say)
+    gap = fit.gap / data.n_examples
+    near = f", at most {gap:.2g} nats per example from the best" if gap < math.inf else ""
+    n_features = len(learned.features)
+    say(f"{out}: weights of {n_features:,} features, {fit.n_iterations} iterations{near}.")
+
+
+def _network_of(model: "Model", path: Path) -> "MarkovNetwork":
+    """Return the model in a file as a Markov network."""
+    if not model.has_joint:
+        raise InputError(
+            f"{path}: expected a model with a joint distribution, got a dependency network; "
+            "`mnlearn fit lw --network` learns weights for its features."
+        )
+    with at(path):
+        network: MarkovNetwork = model.to_markov_network()
+        return network

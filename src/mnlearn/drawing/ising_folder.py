@@ -60,7 +60,7 @@ def _guarded(table: "pd.DataFrame") -> "pd.DataFrame":
 
 def write_folder(out: Path, found: Estimate) -> None:
     """Write all files of the folder; they take their places once all of them are written."""
-    from mnlearn.drawing.ising_figures import draw_all
+    from mnlearn.drawing.ising import draw_all
     from mnlearn.drawing.style import name_missing_glyphs, render
     from mnlearn.models.io.native import write_npz
 

@@ -6,8 +6,7 @@ import io
 import lzma
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -66,8 +65,7 @@ def read_limited(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> byt
         with path.open("rb") as file:
             if path.suffix.lower() not in _OPENERS:
                 return file.read()
-            with _expand(file, path, path.stat().st_size, limit) as expanded:
-                return _read_all(expanded)
+            return _expand(file, path, path.stat().st_size, limit)
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file.") from error
     except OSError as error:
@@ -76,8 +74,7 @@ def read_limited(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> byt
 
 def expand(content: bytes, place: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> bytes:
     """Return `content` expanded, where the suffix of `place` names the compression."""
-    with _expand(io.BytesIO(content), place, len(content), limit) as expanded:
-        return _read_all(expanded)
+    return _expand(io.BytesIO(content), place, len(content), limit)
 
 
 def check_archive(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> None:
@@ -90,44 +87,18 @@ def check_archive(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> No
     limit.check(path, Path(path).stat().st_size, n_expanded)
 
 
-@contextmanager
-def _expand(
-    file: IO[bytes], place: Path | str, n_compressed: int, limit: ExpansionLimit
-) -> Iterator[IO[bytes]]:
-    """Yield the expanded content of an open compressed file."""
+def _expand(file: IO[bytes], place: Path | str, n_compressed: int, limit: ExpansionLimit) -> bytes:
+    """Return the expanded content of an open compressed file."""
     suffix = Path(place).suffix.lower()
-    try:
-        with _OPENERS[suffix](file, "rb") as expanded:
-            yield io.BufferedReader(_Counted(expanded, place, n_compressed, limit), _CHUNK_BYTES)
-    except (lzma.LZMAError, zlib.error, EOFError, OSError) as error:
-        raise InputError(f"{place}: is not a complete {suffix} file ({error}).") from error
-
-
-class _Counted(io.RawIOBase):
-    """A stream that counts what it expands to."""
-
-    def __init__(
-        self, file: IO[bytes], place: Path | str, n_compressed: int, limit: ExpansionLimit
-    ) -> None:
-        self._file, self._place, self._limit = file, place, limit
-        self._n_compressed, self._n_expanded = n_compressed, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        content = self._file.read(len(buffer))
-        self._n_expanded += len(content)
-        self._limit.check(self._place, self._n_compressed, self._n_expanded)
-        buffer[: len(content)] = content
-        return len(content)
-
-
-def _read_all(file: IO[bytes]) -> bytes:
     # A BytesIO hands out its buffer without a copy; read() would hold everything twice.
     content = io.BytesIO()
-    while chunk := file.read(_CHUNK_BYTES):
-        content.write(chunk)
+    try:
+        with _OPENERS[suffix](file, "rb") as expanded:
+            while chunk := expanded.read(_CHUNK_BYTES):
+                content.write(chunk)
+                limit.check(place, n_compressed, content.tell())
+    except (lzma.LZMAError, zlib.error, EOFError, OSError) as error:
+        raise InputError(f"{place}: is not a complete {suffix} file ({error}).") from error
     return content.getvalue()
 
 

@@ -81,3 +81,13 @@ def name_data(where: Path | str) -> Iterator[None]:
         if error.where == DATA:
             error.where = where
         raise
+
+
+@contextmanager
+def at(where: Path | str) -> Iterator[None]:
+    """Name the place of whatever fault is found in the block."""
+    try:
+        yield
+    except InputError as error:
+        error.where = where
+        raise
