@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from checked_networks import CHECKED
 from made_factors import log_joint, log_sum
 from made_random import random_data, random_dependency_network, random_network
 from made_state_models import pairwise_tree, random_states_network
@@ -160,19 +159,6 @@ def test_marginals_and_log_z_of_trees_are_exact(seed, schedule):
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("checked", CHECKED)
-def test_fixed_points_are_those_of_another_program(checked, schedule):
-    network = checked.network
-    for damping in (0.2, 0.5, 0.8):
-        found = beliefs(network, tight(schedule=schedule, damping=damping))
-        assert found.converged.all()
-        p = 1 / (1 + np.exp(-found.log_odds[0]))
-        np.testing.assert_allclose(p, checked.marginals["bp"], atol=1e-9)
-        assert found.log_partition[0] == pytest.approx(checked.log_z["bp"], abs=1e-8)
-    assert log_z(network) == pytest.approx(checked.log_z["exact"], abs=1e-9)
-
-
-@pytest.mark.parametrize("schedule", SCHEDULES)
 def test_fifty_networks_with_loops_agree_with_an_implementation_by_tables(schedule):
     """After a few iterations from the same messages, and where the updates end."""
     for seed in range(50):
@@ -189,7 +175,9 @@ def test_fifty_networks_with_loops_agree_with_an_implementation_by_tables(schedu
             continue
         while oracle.iterate(0.25) > 1e-12:
             pass
-        found = beliefs(network, tight(damping=0.25, schedule=schedule))
+        # Where updates end does not depend on the damping.
+        damping = (0.25, 0.5, 0.8)[seed % 3]
+        found = beliefs(network, tight(damping=damping, schedule=schedule))
         assert found.converged.all()
         np.testing.assert_allclose(found.log_odds[0], oracle.beliefs, atol=1e-9)
         assert found.log_partition[0] == pytest.approx(oracle.log_partition(), abs=1e-9)

@@ -27,7 +27,8 @@ in_class = pytest.mark.skipif(not target.is_in_class(), reason="a processor outs
 @pytest.mark.parametrize("environment", [{}, OTHERWISE, target.SETTINGS])
 def test_a_process_enters_the_class_whatever_the_user_has_set(environment):
     command = [sys.executable, "-c", ENTER, "a b", "$HOME"]
-    environment = {**os.environ, **environment}
+    inherited = {name: value for name, value in os.environ.items() if name not in target.SETTINGS}
+    environment = {**inherited, **environment}
     done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
     assert done.stdout == "x86-64-v3, NumPy X86_V3, BLAS Haswell|a b|$HOME\n"
     assert done.stderr == ""
