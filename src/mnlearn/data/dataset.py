@@ -39,7 +39,41 @@ _CELLS = 2**24
 
 
 @dataclass(frozen=True, eq=False)
-class Dataset:
+class Merged:
+    """Examples whose equal rows are stored once; see `Dataset` for the attributes."""
+
+    stored: Rows
+    weight: NDArray[np.float64]
+    row_of: NDArray[np.int32]
+    schema: Schema
+
+    @property
+    def n_rows(self) -> int:
+        """Number of distinct rows."""
+        return len(self.stored)
+
+    @property
+    def n_vars(self) -> int:
+        """Number of variables."""
+        return len(self.schema)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of indicator columns."""
+        return self.stored.shape[1]
+
+    @cached_property
+    def rows(self) -> NDArray[np.uint8]:
+        """The distinct rows, shape (n_rows, n_columns)."""
+        return read_only(self.stored.dense()) if isinstance(self.stored, Ones) else self.stored
+
+    @cached_property
+    def n_examples(self) -> float:
+        """Total weight; the number of examples unless they carried weights."""
+        return float(self.weight.sum())
+
+
+class Dataset(Merged):
     """Examples over discrete variables.
 
     Outside this file only `merge_rows`, `from_arrays`, `subset`, `resample`, `take` and `rename`
@@ -58,11 +92,6 @@ class Dataset:
     schema : Schema
         The variables.
     """
-
-    stored: Rows
-    weight: NDArray[np.float64]
-    row_of: NDArray[np.int32]
-    schema: Schema
 
     @classmethod
     def from_arrays(
@@ -102,26 +131,6 @@ class Dataset:
         examples = f"{self.n_examples:,g} examples"
         return f"<Dataset: {examples}, {self.n_rows:,} distinct, {self.n_vars:,} variables>"
 
-    @property
-    def n_rows(self) -> int:
-        """Number of distinct rows."""
-        return len(self.stored)
-
-    @property
-    def n_vars(self) -> int:
-        """Number of variables."""
-        return len(self.schema)
-
-    @property
-    def n_columns(self) -> int:
-        """Number of indicator columns."""
-        return self.stored.shape[1]
-
-    @cached_property
-    def rows(self) -> NDArray[np.uint8]:
-        """The distinct rows, shape (n_rows, n_columns)."""
-        return read_only(self.stored.dense()) if isinstance(self.stored, Ones) else self.stored
-
     def parts(self) -> Iterator["Dataset"]:
         """Yield the dataset, or, if its rows are stored as lists, datasets of a few rows each."""
         if not isinstance(self.stored, Ones):
@@ -144,11 +153,6 @@ class Dataset:
             return self.stored
         flips = np.zeros(1, np.uint8) if negated is None else negated.astype(np.uint8)
         return list_ones(part.rows[:, order] ^ flips for part in self.parts())
-
-    @cached_property
-    def n_examples(self) -> float:
-        """Total weight; the number of examples unless they carried weights."""
-        return float(self.weight.sum())
 
     @cached_property
     def is_weighted(self) -> bool:

@@ -11,10 +11,10 @@ from mnlearn.data.columns import Column
 from mnlearn.data.dataset import Dataset, load_npz, merge_rows
 from mnlearn.data.incomplete import MISSING, IncompleteData, incomplete, merge_cells
 from mnlearn.data.rules import ARGUMENT, KEY, OPTION, OPTIONS, Rules
-from mnlearn.data.table_files import TableFile, is_typed, name_row, open_table
+from mnlearn.data.table_files import is_typed, open_table
 from mnlearn.data.tables import match_data, some_of
 from mnlearn.data.text import parse_plain
-from mnlearn.data.text_tables import parse_named
+from mnlearn.data.text_tables import TableFile, name_row, parse_named
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, read_limited
 from mnlearn.runtime.errors import InputError, name_data
 from mnlearn.runtime.progress import say

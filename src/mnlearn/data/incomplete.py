@@ -1,50 +1,23 @@
 """Examples of which some cells are missing."""
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mnlearn.data.dataset import Dataset, merge_rows
+from mnlearn.data.dataset import Dataset, Merged, merge_rows
 from mnlearn.data.rows import Ones, Rows, check_weights
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import DATA, InputError
 from mnlearn.variables.schema import MISSING, Schema, binary_schema
 
 
-@dataclass(frozen=True, eq=False)
-class IncompleteData:
+class IncompleteData(Merged):
     """Examples with missing cells; it has what circuits read of a `Dataset`.
 
     The distinct rows of 0, 1 and MISSING are in lexicographic order. All columns of a variable are
     missing, or none.
     """
-
-    rows: NDArray[np.uint8]
-    weight: NDArray[np.float64]
-    row_of: NDArray[np.int32]
-    schema: Schema
-
-    @property
-    def n_rows(self) -> int:
-        """Number of distinct rows."""
-        return self.rows.shape[0]
-
-    @property
-    def n_vars(self) -> int:
-        """Number of variables."""
-        return len(self.schema)
-
-    @property
-    def n_columns(self) -> int:
-        """Number of indicator columns."""
-        return self.rows.shape[1]
-
-    @cached_property
-    def n_examples(self) -> float:
-        """Total weight of the examples."""
-        return float(self.weight.sum())
 
     @cached_property
     def given_weight(self) -> NDArray[np.float64]:

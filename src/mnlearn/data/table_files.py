@@ -3,22 +3,19 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mnlearn.data.columns import Column
 from mnlearn.data.frames import columns_of_frame
 from mnlearn.data.rules import Rules
-from mnlearn.data.tables import Table, read_columns
 from mnlearn.data.text_lines import SPACE, separator_of, tidy_lines
-from mnlearn.data.text_tables import TextTable, parse_table
+from mnlearn.data.text_tables import TableFile, parse_table
 from mnlearn.runtime.decompression import ExpansionLimit, read_limited
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import decode_text, split_lines
 from mnlearn.variables.matching import number_of
-from mnlearn.variables.schema import Schema
 
 # So many items at most; the table has a cell for each row and item.
 _MOST_ITEMS = 65_536
@@ -33,44 +30,6 @@ _READERS: dict[str, tuple[str, dict[str, Any], str]] = {
     ".dta": ("read_stata", {"order_categoricals": False}, ""),
     ".xlsx": ("read_excel", {}, "openpyxl"),
 }
-
-
-class TableFile(NamedTuple):
-    """The columns of a file; `is_named` says whether they have names of their own.
-
-    `lines` are those of the rows in a text file. `weight`, float64 of shape (n_rows,), is None if
-    the rows have no weights.
-    """
-
-    path: Path
-    columns: Sequence[Column]
-    is_named: bool
-    lines: Sequence[int] | None
-    weight: NDArray[np.float64] | None = None
-    notes: tuple[str, ...] = ()
-    has_baskets: bool = False
-
-    def read(self, rules: Rules, schema: Schema | None = None) -> Table:
-        """Return the variables and cells; by a schema if it is given."""
-        file = self
-        if schema is not None and self.has_baskets:
-            # Items that no row has.
-            given = {column.name for column in self.columns}
-            none = np.zeros(len(self.columns[0].codes), np.int32)
-            absent = [Column(name, ["0"], none) for name in schema.names if name not in given]
-            file = self._replace(columns=[*self.columns, *absent])
-        return read_columns(file.columns, rules, str(self.path), file._place, self.is_named, schema)
-
-    def _place(self, row: int, column: int) -> str:
-        # The first column may number the rows, without a name of its own.
-        name = self.columns[column].name
-        label = repr(name) if self.is_named and name else column + 1
-        return f"{name_row(self.path, self.lines, row)}, column {label}"
-
-
-def name_row(path: Path | str, lines: Sequence[int] | None, row: int) -> str:
-    """Return the place of a row, counted from 0, by its line in a text file."""
-    return f"{path}, row {row + 1}" if lines is None else f"{path}, line {lines[row]}"
 
 
 def is_typed(path: Path) -> bool:
@@ -89,9 +48,9 @@ def open_table(
         content = read_limited(path, limit)
     lines = split_lines(decode_text(content, path))
     if rules.baskets:
-        return TableFile(path, *_parse_baskets(lines, str(path)), has_baskets=True)
+        return _parse_baskets(lines, path)
     # A row without any tick is a row.
-    return TableFile(path, *parse_table(lines, str(path), keep_empty=rules.empty is not None))
+    return parse_table(lines, path, keep_empty=rules.empty is not None)
 
 
 def _read_frame(path: Path) -> Any:
@@ -123,20 +82,20 @@ def _labelled(frame: Any) -> Any:
     return frame
 
 
-def _parse_baskets(texts: Sequence[str], where: str) -> TextTable:
+def _parse_baskets(texts: Sequence[str], path: Path) -> TableFile:
     """Return a column of 0 and 1 for each item; commas, semicolons, tabs or spaces separate items.
 
     An empty line is a row without items. Items that are numbers are in their order, others in that
     of the alphabet.
     """
-    lines = tidy_lines(texts, where)
+    lines = tidy_lines(texts, str(path))
     separator = separator_of([max(lines.texts, key=len)])
     if separator == "," and not any("," in text for text in lines.texts):
         separator = SPACE
     rows = [_items(text, separator) for text in lines.texts]
     numbers = {item: number_of(item) for row in rows for item in row}
     if not 0 < len(numbers) <= _MOST_ITEMS:
-        raise InputError(f"{where}: expected 1 to {_MOST_ITEMS:,} items, got {len(numbers):,}.")
+        raise InputError(f"{path}: expected 1 to {_MOST_ITEMS:,} items, got {len(numbers):,}.")
     if None in numbers.values():
         names = sorted(numbers)
     else:
@@ -146,9 +105,8 @@ def _parse_baskets(texts: Sequence[str], where: str) -> TextTable:
     for k, row in enumerate(rows):
         matrix[k, [place[item] for item in row]] = 1
     columns = [Column(name, ["0", "1"], matrix[:, v]) for v, name in enumerate(names)]  # type: ignore[arg-type]
-    return TextTable(
-        columns, True, range(lines.first, lines.first + len(rows)), notes=tuple(lines.notes)
-    )
+    numbers_of_lines = range(lines.first, lines.first + len(rows))
+    return TableFile(path, columns, True, numbers_of_lines, None, tuple(lines.notes), True)
 
 
 def _items(text: str, separator: str) -> list[str]:

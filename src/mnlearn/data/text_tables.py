@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from mnlearn.data.columns import Column
 from mnlearn.data.dataset import Dataset
+from mnlearn.data.rules import Rules
+from mnlearn.data.tables import Table, read_columns
 from mnlearn.data.text import parse_plain
 from mnlearn.data.text_lines import SPACE, Lines, separator_of, tidy_lines
 from mnlearn.runtime.errors import InputError
@@ -31,14 +33,42 @@ _QUALTRICS = '{"ImportId"'
 _DIGITS = re.compile(r"\d{3,}")
 
 
-class TextTable(NamedTuple):
-    """The columns of a table in a text file, and the line of each row; see `TableFile`."""
+class TableFile(NamedTuple):
+    """The columns of a file; `is_named` says whether they have names of their own.
 
-    columns: list[Column]
-    has_names: bool
-    lines: Sequence[int]
+    `lines` are those of the rows in a text file. `weight`, float64 of shape (n_rows,), is None if
+    the rows have no weights.
+    """
+
+    path: Path
+    columns: Sequence[Column]
+    is_named: bool
+    lines: Sequence[int] | None
     weight: NDArray[np.float64] | None = None
     notes: tuple[str, ...] = ()
+    has_baskets: bool = False
+
+    def read(self, rules: Rules, schema: Schema | None = None) -> Table:
+        """Return the variables and cells; by a schema if it is given."""
+        file = self
+        if schema is not None and self.has_baskets:
+            # Items that no row has.
+            given = {column.name for column in self.columns}
+            none = np.zeros(len(self.columns[0].codes), np.int32)
+            absent = [Column(name, ["0"], none) for name in schema.names if name not in given]
+            file = self._replace(columns=[*self.columns, *absent])
+        return read_columns(file.columns, rules, str(self.path), file._place, self.is_named, schema)
+
+    def _place(self, row: int, column: int) -> str:
+        # The first column may number the rows, without a name of its own.
+        name = self.columns[column].name
+        label = repr(name) if self.is_named and name else column + 1
+        return f"{name_row(self.path, self.lines, row)}, column {label}"
+
+
+def name_row(path: Path | str, lines: Sequence[int] | None, row: int) -> str:
+    """Return the place of a row, counted from 0, by its line in a text file."""
+    return f"{path}, row {row + 1}" if lines is None else f"{path}, line {lines[row]}"
 
 
 class _Cells(NamedTuple):
@@ -49,8 +79,9 @@ class _Cells(NamedTuple):
     lines: list[int]
 
 
-def parse_table(texts: Sequence[str], where: str, *, keep_empty: bool = False) -> TextTable:
+def parse_table(texts: Sequence[str], path: Path, *, keep_empty: bool = False) -> TableFile:
     """Return the columns of lines of text; `keep_empty` keeps rows without any value."""
+    where = str(path)
     lines = tidy_lines(texts, where)
     weight: list[float] | None = None
     if _has_weights(lines.texts):
@@ -70,7 +101,8 @@ def parse_table(texts: Sequence[str], where: str, *, keep_empty: bool = False) -
         first, *names = (column.name for column in columns)
         check_names([first or "row.names", *names], f"{where}, line {lines.first}")
     weights = None if weight is None else np.array(weight)
-    return TextTable(columns, cells.header is not None, cells.lines, weights, tuple(notes))
+    is_named = cells.header is not None
+    return TableFile(path, columns, is_named, cells.lines, weights, tuple(notes))
 
 
 def _take_weights(lines: Lines, where: str) -> tuple[list[float], Lines]:
@@ -315,10 +347,10 @@ def _header_of(schema: Schema, line: str, path: Path | str) -> str:
     ).writerow(map(guarded, schema.names))
     first_line = header.getvalue().removesuffix("\n")
     try:
-        table = parse_table([first_line, line], str(path))
+        table = parse_table([first_line, line], Path(path))
     except InputError:
         table = None
     names = None if table is None else tuple(column.name for column in table.columns)
-    if table is None or not table.has_names or names != schema.names or "\n" in first_line:
+    if table is None or not table.is_named or names != schema.names or "\n" in first_line:
         raise InputError(f"{path}: the names of the variables cannot be written as a header.")
     return header.getvalue()

@@ -59,6 +59,7 @@ class ArithmeticCircuit(Model):
     title: ClassVar[str] = "an arithmetic circuit"
     is_exact: ClassVar[bool] = True
     has_exact_likelihood: ClassVar[bool] = True
+    sizes: ClassVar[tuple[str, ...]] = ("n_nodes", "n_edges", "n_parameters")
     shown: ClassVar[tuple[str, ...]] = ("n_edges",)
 
     schema: Schema
@@ -178,15 +179,6 @@ class ArithmeticCircuit(Model):
             raise InputError("its parameters are not known to be those of CPDs.", where="circuit")
         trees = trees_of_leaves(self.schema, self.features, self.target, self.weight)
         return bayesian_network(trees, self.schema)
-
-    def describe(self) -> dict[str, Any]:
-        """Return the numbers of variables, nodes, edges and parameters."""
-        return {
-            "n_vars": self.n_vars,
-            "n_nodes": self.n_nodes,
-            "n_edges": self.n_edges,
-            "n_parameters": self.n_parameters,
-        }
 
     def is_deterministic(self) -> bool:
         """Tell whether the terms of each sum exclude each other by the values of variables.

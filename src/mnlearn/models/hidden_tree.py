@@ -49,6 +49,7 @@ class HiddenTree(Model):
     title: ClassVar[str] = "a hidden tree"
     is_exact: ClassVar[bool] = True
     has_exact_likelihood: ClassVar[bool] = True
+    sizes: ClassVar[tuple[str, ...]] = ("n_states", "n_parameters")
     shown: ClassVar[tuple[str, ...]] = ("n_states",)
 
     parent: NDArray[np.int32]
@@ -167,14 +168,6 @@ class HiddenTree(Model):
             "join any of them.",
             where="model",
         )
-
-    def describe(self) -> dict[str, Any]:
-        """Return the sizes of the model."""
-        return {
-            "n_vars": self.n_vars,
-            "n_states": self.n_states,
-            "n_parameters": self.n_parameters,
-        }
 
 
 def children_of(parent: NDArray[np.int32]) -> tuple[tuple[int, ...], ...]:

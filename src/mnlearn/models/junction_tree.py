@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,7 @@ class JunctionTree(Model):
     is_exact: ClassVar[bool] = True
     has_exact_likelihood: ClassVar[bool] = True
     has_own_likelihood: ClassVar[bool] = True
+    sizes: ClassVar[tuple[str, ...]] = ("n_cliques", "treewidth", "n_parameters")
     shown: ClassVar[tuple[str, ...]] = ("n_cliques",)
 
     schema: Schema
@@ -87,6 +88,11 @@ class JunctionTree(Model):
     def n_cliques(self) -> int:
         """Number of cliques."""
         return len(self.clique_start) - 1
+
+    @property
+    def treewidth(self) -> int:
+        """Number of variables of the largest clique, less one."""
+        return int(np.diff(self.clique_start).max()) - 1
 
     @cached_property
     def table_start(self) -> NDArray[np.int64]:
@@ -172,15 +178,6 @@ class JunctionTree(Model):
                 tables[v] = CpdTable(parents, np.divide(own, total, out=given, where=total > 0))
                 parents = (*parents, v)
         return network_of_tables(self.schema, tables)
-
-    def describe(self) -> dict[str, Any]:
-        """Return what the model is: variables, cliques, treewidth, cells of all tables."""
-        return {
-            "n_vars": self.n_vars,
-            "n_cliques": self.n_cliques,
-            "treewidth": int(np.diff(self.clique_start).max()) - 1,
-            "n_parameters": self.n_parameters,
-        }
 
 
 def shared(one: Sequence[int], other: Sequence[int]) -> tuple[int, ...]:

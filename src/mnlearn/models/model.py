@@ -43,7 +43,8 @@ class Model(Questions):
     has_exact_likelihood: ClassVar[bool] = False
     has_own_likelihood: ClassVar[bool] = False
     is_directed: ClassVar[bool] = False
-    # The sizes in the representation, which are attributes or sizes of `describe`.
+    # The sizes in `describe`, and those in the representation.
+    sizes: ClassVar[tuple[str, ...]] = ()
     shown: ClassVar[tuple[str, ...]] = ()
     schema: Any
 
@@ -52,9 +53,6 @@ class Model(Questions):
         @property
         def n_parameters(self) -> int:
             """Number of weights or probabilities."""
-
-        def describe(self) -> dict[str, Any]:
-            """Return the sizes of the model."""
 
     @property
     def n_vars(self) -> int:
@@ -66,6 +64,10 @@ class Model(Questions):
         """Number of indicator columns."""
         schema: Schema = self.schema
         return schema.n_columns
+
+    def describe(self) -> dict[str, Any]:
+        """Return the sizes of the model."""
+        return {name: getattr(self, name) for name in ("n_vars", *self.sizes)}
 
     def graph(self) -> Any:
         """Return the network whose edges and features the model has.

@@ -24,16 +24,6 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.file_kinds import kind_of_file
 from mnlearn.runtime.files import to_csv, write_bytes, write_text
 
-__all__ = [
-    "FORMS",
-    "Model",
-    "check_writable",
-    "describe",
-    "load_model",
-    "load_network",
-    "save_model",
-]
-
 
 def write_edges(network: Graph, path: Path | str) -> None:
     """Write the edges as CSV with the header `source,target,weight`, in order of the variables."""
