@@ -1,23 +1,27 @@
-"""Examples of people: files of any table, with or without missing cells."""
+"""Examples of people: files of any table (text, Parquet, Feather, SPSS, Stata, Excel)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.columns import Column
 from mnlearn.data.dataset import Dataset, load_npz, merge_rows
+from mnlearn.data.frames import columns_of_frame
 from mnlearn.data.incomplete import MISSING, IncompleteData, incomplete, merge_cells
 from mnlearn.data.rules import ARGUMENT, KEY, OPTION, OPTIONS, Rules
-from mnlearn.data.table_files import is_typed, open_table
 from mnlearn.data.tables import match_data, some_of
 from mnlearn.data.text import parse_plain
-from mnlearn.data.text_tables import TableFile, name_row, parse_named
+from mnlearn.data.text_lines import SPACE, separator_of, tidy_lines
+from mnlearn.data.text_tables import TableFile, name_row, parse_named, parse_table
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, read_limited
 from mnlearn.runtime.errors import InputError, name_data
+from mnlearn.runtime.files import decode_text, split_lines
 from mnlearn.runtime.progress import say
+from mnlearn.variables.matching import number_of
 from mnlearn.variables.schema import BINARY, Schema, binary_schema
 
 # Of fewer rows, a column of 0 and 1 may number them.
@@ -29,6 +33,19 @@ _ADVICE = {
     OPTION: "drop them or fill them in, with --missing or mnlearn impute",
     ARGUMENT: "missing= says what is done about them",
     KEY: "fill them in with mnlearn impute",
+}
+# So many items at most; the table has a cell for each row and item.
+_MOST_ITEMS = 65_536
+# The reader of pandas for each suffix, and what it needs beside the package.
+_READERS: dict[str, tuple[str, dict[str, Any], str]] = {
+    ".parquet": ("read_parquet", {}, "pyarrow"),
+    ".pq": ("read_parquet", {}, "pyarrow"),
+    ".feather": ("read_feather", {}, "pyarrow"),
+    ".arrow": ("read_feather", {}, "pyarrow"),
+    ".sav": ("read_spss", {"convert_categoricals": False}, "pyreadstat"),
+    ".zsav": ("read_spss", {"convert_categoricals": False}, "pyreadstat"),
+    ".dta": ("read_stata", {"order_categoricals": False}, ""),
+    ".xlsx": ("read_excel", {}, "openpyxl"),
 }
 
 
@@ -86,16 +103,16 @@ def load_examples(
     if path.suffix.lower() == ".npz":
         return Examples(_load_native(path, limit, rules, schema), rules)
     content = None
-    if not is_typed(path):
+    if not _is_typed(path):
         content = read_limited(path, limit)
         with name_data(path):
             plain = _read_plain(content, rules, schema)
         if plain is not None:
             return plain
-    return read_file(open_table(path, limit, rules, content), rules, schema)
+    return _read_file(_open_table(path, limit, rules, content), rules, schema)
 
 
-def read_file(file: TableFile, rules: Rules, schema: Schema | None = None) -> Examples:
+def _read_file(file: TableFile, rules: Rules, schema: Schema | None = None) -> Examples:
     """Return the examples of a file that was opened; a line says what was left out."""
     table = file.read(rules, schema)
     if schema is not None and table.left_out:
@@ -155,7 +172,7 @@ def load_groups(
         raise InputError(f"{path}: expected a table; the column {column!r} names groups.")
     if rules.weights is not None:
         raise InputError(f"{rules.option('weights')}: is not read with groups of rows.")
-    file = open_table(path, limit, rules)
+    file = _open_table(path, limit, rules)
     if not file.is_named:
         raise InputError(f"{path}: expected a table whose first line has names of columns.")
     own = [found for found in file.columns if found.name == column]
@@ -163,7 +180,7 @@ def load_groups(
         listed = ", ".join(found.name for found in file.columns)
         raise InputError(f"{path}: there is no column {column!r}; the columns are {listed}.")
     rest = [found for found in file.columns if found.name != column]
-    examples = read_file(file._replace(columns=rest), rules)
+    examples = _read_file(file._replace(columns=rest), rules)
     known = own[0].known(rules.na)
     _check_groups(file, own[0], known, leave_out)
     if not 2 <= len(known) <= MOST_GROUPS:
@@ -200,3 +217,85 @@ def join_groups(groups: Mapping[str, Dataset]) -> Dataset:
     schema = next(iter(groups.values())).schema
     rows = np.vstack([data.rows[data.row_of] for data in groups.values()])
     return merge_rows(rows, schema=schema)
+
+
+def _is_typed(path: Path) -> bool:
+    """Tell whether a file is one of another program, whose columns have types."""
+    return path.suffix.lower() in _READERS
+
+
+def _open_table(
+    path: Path, limit: ExpansionLimit, rules: Rules, content: bytes | None = None
+) -> TableFile:
+    """Return the columns of a file; `content` has the bytes of a text file that is read already."""
+    if _is_typed(path):
+        frame = _read_frame(path)
+        return TableFile(path, columns_of_frame(frame, str(path)), True, None)
+    if content is None:
+        content = read_limited(path, limit)
+    lines = split_lines(decode_text(content, path))
+    if rules.baskets:
+        return _parse_baskets(lines, path)
+    # A row without any tick is a row.
+    return parse_table(lines, path, keep_empty=rules.empty is not None)
+
+
+def _read_frame(path: Path) -> Any:
+    import pandas as pd
+
+    name, how, package = _READERS[path.suffix.lower()]
+    read: Callable[..., Any] = partial(getattr(pd, name), **how)
+    if not path.is_file():
+        raise InputError(f"{path}: no such file.")
+    try:
+        return _labelled(read(path))
+    except ImportError as error:
+        advice = f"pip install 'mnlearn[tables]' or {package}"
+        raise InputError(f"{path}: needs the package {package}; {advice}.") from error
+    except Exception as error:  # each format has errors of its own
+        raise InputError(f"{path}: cannot be read as {path.suffix}: {error}") from error
+
+
+def _labelled(frame: Any) -> Any:
+    """Return a table of SPSS with labels in place of numbers, in the order of the numbers."""
+    import pandas as pd
+
+    for name, labels in frame.attrs.get("variable_value_labels", {}).items():
+        present = sorted(value for value in frame[name].dropna().unique())
+        # Two numbers may have one label.
+        states = dict.fromkeys(labels.get(value, value) for value in present)
+        values = [labels.get(value, value) for value in frame[name]]
+        frame[name] = pd.Categorical(values, categories=list(states))
+    return frame
+
+
+def _parse_baskets(texts: Sequence[str], path: Path) -> TableFile:
+    """Return a column of 0 and 1 for each item; commas, semicolons, tabs or spaces separate items.
+
+    An empty line is a row without items. Items that are numbers are in their order, others in that
+    of the alphabet.
+    """
+    lines = tidy_lines(texts, str(path))
+    separator = separator_of([max(lines.texts, key=len)])
+    if separator == "," and not any("," in text for text in lines.texts):
+        separator = SPACE
+    rows = [_items(text, separator) for text in lines.texts]
+    numbers = {item: number_of(item) for row in rows for item in row}
+    if not 0 < len(numbers) <= _MOST_ITEMS:
+        raise InputError(f"{path}: expected 1 to {_MOST_ITEMS:,} items, got {len(numbers):,}.")
+    if None in numbers.values():
+        names = sorted(numbers)
+    else:
+        names = sorted(numbers, key=lambda item: (numbers[item], item))
+    place = {name: k for k, name in enumerate(names)}
+    matrix = np.zeros((len(rows), len(names)), np.uint8, order="F")
+    for k, row in enumerate(rows):
+        matrix[k, [place[item] for item in row]] = 1
+    columns = [Column(name, ["0", "1"], matrix[:, v]) for v, name in enumerate(names)]  # type: ignore[arg-type]
+    numbers_of_lines = range(lines.first, lines.first + len(rows))
+    return TableFile(path, columns, True, numbers_of_lines, None, tuple(lines.notes), True)
+
+
+def _items(text: str, separator: str) -> list[str]:
+    cells = text.split() if separator == SPACE else text.split(separator)
+    return [cell.strip().strip('"') for cell in cells if cell.strip()]

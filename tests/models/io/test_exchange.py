@@ -57,7 +57,7 @@ def weights_of(path, evidence):
     return out
 
 
-@pytest.mark.parametrize(("circuit", "rows"), circuits())
+@pytest.mark.parametrize(("circuit", "rows"), list(circuits()))
 def test_circuits_as_d_dnnf(tmp_path, circuit, rows):
     save_model(circuit, tmp_path / "c.nnf")
     value = read_nnf(tmp_path / "c.nnf")

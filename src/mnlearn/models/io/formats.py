@@ -10,13 +10,11 @@ from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.interactions import Graph, edge_weights
 from mnlearn.models.io import bif, uai
-from mnlearn.models.io.libra.ac import read_ac, write_ac
+from mnlearn.models.io.libra.ac import read_ac, write_ac, write_nnf
 from mnlearn.models.io.libra.read import read_bn, read_dn, read_mn
 from mnlearn.models.io.libra.write import write_bn, write_dn, write_mn
 from mnlearn.models.io.native import as_dependency_network, read_npz, write_npz
-from mnlearn.models.io.nnf import write_nnf
 from mnlearn.models.io.suffixes import form_of
-from mnlearn.models.io.xmlbif import read_xmlbif
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
@@ -57,7 +55,7 @@ _READERS: dict[str, Callable[[Path | str], Model]] = {
     ".ac": read_ac,
     ".bif": bif.read_bif,
     ".uai": uai.read_uai,
-    **dict.fromkeys((".xmlbif", ".bifxml", ".xml"), read_xmlbif),
+    **dict.fromkeys((".xmlbif", ".bifxml", ".xml"), bif.read_bif),
 }
 # Suffixes of the files that models can be read from.
 FORMS = tuple(_READERS)

@@ -1,8 +1,6 @@
-"""Numbers as the words of a file: what is wrong with a probability, a sum or a parameter."""
+"""Numbers as the words of a file: what is wrong with a probability or a sum."""
 
-import math
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,11 +62,3 @@ def check_sums(
         raise InputError(
             f"expected probabilities of {name}{given} that add up to 1, got {total[row]:.6g}."
         )
-
-
-def exp_of(weight: float, path: Path | str) -> float:
-    """Return the parameter that a circuit has as a logarithm."""
-    try:
-        return math.exp(weight)
-    except OverflowError:
-        raise InputError(f"{path}: a parameter of exp({weight:g}) is too large.") from None

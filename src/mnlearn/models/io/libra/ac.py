@@ -1,4 +1,4 @@
-"""The text of arithmetic circuits (`.ac`).
+"""The text of arithmetic circuits (`.ac`), and d-DNNF (`.nnf`), write only.
 
 The first line has the numbers of values of the variables, and each further line a node, children
 before parents: `v VARIABLE VALUE`, `n NUMBER`, `+ CHILD...` or `* CHILD...`. Behind `EOF`, lines
@@ -6,6 +6,8 @@ before parents: `v VARIABLE VALUE`, `n NUMBER`, `+ CHILD...` or `* CHILD...`. Be
 states` at the end, which Libra does not read, are JSON.
 """
 
+import csv
+import io
 import json
 import math
 import re
@@ -16,7 +18,7 @@ import numpy as np
 
 from mnlearn.models.circuit import ArithmeticCircuit, state_leaves
 from mnlearn.models.features import FeatureSet, features_of
-from mnlearn.models.io.libra.literals import (
+from mnlearn.models.io.libra.parse import (
     INDEX,
     LITERAL,
     MAX_STATES,
@@ -24,9 +26,9 @@ from mnlearn.models.io.libra.literals import (
     condition_texts,
     number_text,
 )
-from mnlearn.models.io.printed import exp_of
+from mnlearn.runtime.atomic import atomic_path
 from mnlearn.runtime.errors import InputError, name_file
-from mnlearn.runtime.files import decode_json, read_text, split_lines, write_text
+from mnlearn.runtime.files import compress_for, decode_json, read_text, split_lines, write_text
 from mnlearn.runtime.names import check_names
 from mnlearn.runtime.progress import say
 from mnlearn.variables.schema import Schema, Variable, numbered_schema
@@ -47,7 +49,7 @@ def write_ac(circuit: ArithmeticCircuit, path: Path | str) -> None:
     place = np.full(circuit.n_nodes, -1)
     place[state_leaves(schema)] = np.arange(len(states))
     place[n_literals:] = len(states) + np.arange(circuit.n_nodes - n_literals)
-    numbers = [number_text(exp_of(w, path)) for w in circuit.weight.tolist()]
+    numbers = [number_text(_exp_of(w, path)) for w in circuit.weight.tolist()]
     lines += [f"n {number}" for number in numbers]
     child, start = place[circuit.child].tolist(), circuit.start.tolist()
     for i, is_sum in enumerate(circuit.is_sum.tolist()):
@@ -76,6 +78,66 @@ def _last_lines(schema: Schema) -> list[str]:
         given["states"] = [variable.states for variable in schema]
     texts = {key: json.dumps(own, ensure_ascii=False, default=str) for key, own in given.items()}
     return [f"# {key} {text}" for key, text in texts.items()]
+
+
+def write_nnf(circuit: ArithmeticCircuit, path: Path | str) -> None:
+    """Write a circuit as d-DNNF, in the form of the compiler d4, and its weights to a second file.
+
+    The file has the nodes first, `o N 0` for a sum, `a N 0` for a product and `t N 0` for the
+    constant 1; node 1 is the root. Then each line `PARENT CHILD LITERAL... 0` is an edge. Literal c
+    says that column c (from 1) is 1, and -c that it is 0; parameters are further literals.
+    """
+    weights = _weights(circuit, path)
+    n_inner = len(circuit.is_sum)
+    # The root is the last inner node, and number 1; the constant has the highest number.
+    number = {circuit.n_leaves + i: n_inner - i for i in range(n_inner)}
+    constant = n_inner + 1
+    lines = [f"{'o' if is_sum else 'a'} {n_inner - i} 0" for i, is_sum in enumerate(circuit.is_sum)]
+    lines = [*reversed(lines), f"t {constant} 0"]
+    start, child = circuit.start.tolist(), circuit.child.tolist()
+    for i, is_sum in enumerate(circuit.is_sum.tolist()):
+        own = child[start[i] : start[i + 1]]
+        parent = n_inner - i
+        literals = [" ".join(map(str, _literals(circuit, c))) for c in own if c < circuit.n_leaves]
+        lines += [f"{parent} {number[c]} 0" for c in own if c >= circuit.n_leaves]
+        if is_sum:
+            lines += [f"{parent} {constant} {literal} 0" for literal in literals]
+        elif literals:
+            lines.append(f"{parent} {constant} {' '.join(literals)} 0")
+    # Both files or none.
+    with atomic_path(f"{path}.csv") as of_weights, atomic_path(path) as of_circuit:
+        of_weights.write_text(weights, encoding="utf-8")
+        of_circuit.write_bytes(compress_for(path, ("\n".join(lines) + "\n").encode()))
+
+
+def _literals(circuit: ArithmeticCircuit, leaf: int) -> list[int]:
+    """Return the literals of a leaf of the circuit, that of its own column first."""
+    schema = circuit.schema
+    if leaf >= 2 * circuit.n_columns:
+        return [leaf - circuit.n_columns + 1]
+    column, value = divmod(leaf, 2)
+    others = [c for c in schema.columns(int(schema.variable_of[column])) if c != column]
+    return [column + 1 if value else -(column + 1), *(-(c + 1) for c in others)]
+
+
+def _weights(circuit: ArithmeticCircuit, path: Path | str) -> str:
+    """Return the table of variables, weights of both literals, and meanings."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["variable", "positive", "negative", "name"])
+    for c, label in enumerate(circuit.schema.column_labels, start=1):
+        writer.writerow([c, 1.0, 1.0, label])
+    for k, weight in enumerate(circuit.weight.tolist(), start=circuit.n_columns + 1):
+        writer.writerow([k, repr(_exp_of(weight, path)), 1.0, ""])
+    return text.getvalue()
+
+
+def _exp_of(weight: float, path: Path | str) -> float:
+    """Return the parameter that a circuit has as a logarithm."""
+    try:
+        return math.exp(weight)
+    except OverflowError:
+        raise InputError(f"{path}: a parameter of exp({weight:g}) is too large.") from None
 
 
 def read_ac(path: Path | str) -> ArithmeticCircuit:

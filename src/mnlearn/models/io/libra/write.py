@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.dependency_network import LEAF, DependencyNetwork, Trees
 from mnlearn.models.features import FeatureSet
-from mnlearn.models.io.libra.literals import condition_texts, number_text
+from mnlearn.models.io.libra.parse import condition_texts, number_text
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_text
