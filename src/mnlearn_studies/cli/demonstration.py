@@ -53,7 +53,6 @@ def describe_demo() -> list[str]:
 
 
 def _log_likelihood(plan: Plan, method: str) -> float:
-    """Return the test log-likelihood of the chosen model of a method."""
     path = plan.path(Record("cells", _NAME, _DATASET, (method,)))
     with refuse_damaged(path):
         return float(read_record(path)["variants"][CHOSEN]["scores"]["ll"]["mean"])

@@ -20,7 +20,6 @@ _READ: dict[str, tuple[str, ...]] = {
 
 
 def _refuse_unread() -> None:
-    """Refuse an option that another one makes useless."""
     context = click.get_current_context()
     names = {str(option.name) for option in context.command.params}
     for mode, read in _READ.items():
@@ -137,7 +136,6 @@ def _check(name: str, recorded: bool) -> None:
 
 
 def _list_stale(name: str, datasets: list[str]) -> None:
-    """Print the records of a study that are not current, of all datasets or of some, and why."""
     from mnlearn_studies.plan import configuration
     from mnlearn_studies.running import run
 

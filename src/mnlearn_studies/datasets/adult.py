@@ -87,14 +87,12 @@ def _read_attributes(files: Sequence[bytes]) -> list[tuple[str, NDArray, list[st
 
 
 def _edges(numbers: NDArray[np.float64], how: str) -> NDArray[np.float64]:
-    """Return the cuts between the bins of a number."""
     if how == "quartiles":
         return np.quantile(numbers, _QUARTILES)
     return np.concatenate([[0.0], np.quantile(numbers[numbers > 0], _TERCILES)])
 
 
 def _read(files: Sequence[bytes]) -> NDArray[np.str_]:
-    """Return the cells of both files, shape (n_rows, n_attributes)."""
     lines = [line for content in files for line in content.decode("ascii").splitlines()]
     # The second file begins with a remark, and has a full stop after each class.
     rows = [line.rstrip(".").split(", ") for line in lines if line and not line.startswith("|")]

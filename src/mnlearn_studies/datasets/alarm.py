@@ -47,7 +47,6 @@ def _four(variable: Variable) -> list[str]:
 
 
 def _sample(files: Sequence[bytes]) -> tuple[Schema, NDArray[np.uint8]]:
-    """Return the variables of the network and the states of all samples."""
     uniform = np.random.Generator(np.random.PCG64(_SEED)).random((_N_SAMPLES, _N_VARS))
     return sample_network(files, lambda place: uniform[:, place])
 

@@ -126,7 +126,6 @@ def fetch_many(
 def _fetch_all(
     entries: Sequence[Entry], folder: Path, mirror: str | None, jobs: int
 ) -> dict[str, FetchResult]:
-    """Fetch several datasets at a time, and show how far they are."""
     total = sum(file.n_bytes for entry in entries for file in entry.files)
     results: dict[str, FetchResult] = {}
     servers = _Servers()

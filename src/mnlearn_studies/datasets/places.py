@@ -69,7 +69,6 @@ def _get_from_origin(file: RemoteFile, report: Progress) -> bytes:
 
 
 def _get_from_mirror(file: RemoteFile, mirror: str, report: Progress) -> tuple[str, bytes]:
-    """Return the place of a file in the first mirror that has it, and its content."""
     for place in split_mirrors(mirror):
         folder = _find_folder(place)
         if folder is not None and not folder.is_dir():

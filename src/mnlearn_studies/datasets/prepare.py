@@ -100,7 +100,6 @@ def prepare_dataset(
 def _load_base(
     name: str, folder: Path, seed: int, local: Mapping[str, Any] | None, mirror: str | None
 ) -> dict[str, Dataset]:
-    """Return the splits of a dataset that is no sample."""
     if local:
         return dict(zip(SPLITS, load_own(local, seed), strict=True))
     entry = find_dataset(load_datasets(), name)
@@ -126,7 +125,6 @@ def load_own(local: Mapping[str, Any], seed: int) -> tuple[Dataset, Dataset, Dat
 
 
 def _local_limit(gigabytes: float | None) -> ExpansionLimit:
-    """Return the limit of a person's own files, as the configuration gives it."""
     advice = f"{EXPANDED_KEY} of the dataset in config.yaml raises the limit"
     if gigabytes is None:
         return ExpansionLimit(advice=advice)

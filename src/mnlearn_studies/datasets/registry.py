@@ -225,7 +225,6 @@ def _splits(row: Mapping[str, str], where: str) -> Iterator[RemoteFile]:
 
 
 def _load_sources(path: Path) -> dict[str, list[RemoteFile]]:
-    """Read the files that datasets are built from, by source."""
     sources: dict[str, list[RemoteFile]] = {}
     for where, row in read_table(path, SOURCE_COLUMNS):
         source, name = row["source"], row["file"]

@@ -67,7 +67,6 @@ def download(url: str, n_bytes: int, report: Progress) -> bytes:
 def _read_body(
     session: requests.Session, url: str, n_bytes: int, deadline: float, *, report: Progress
 ) -> bytes:
-    """Return the body of one request."""
     content = bytearray()
     with session.get(url, stream=True, timeout=TIMEOUT_SECONDS) as response:
         answer = f"the server answers {response.status_code} {response.reason}"

@@ -34,7 +34,6 @@ def dataset_rows(
 
 
 def _own_row(name: str, entry: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return the record of a person's own dataset."""
     files = [own_file(entry[split]) for split in SPLITS if split in entry]
     sizes: dict[str, int | None] = dict.fromkeys(_COUNTS)
     for split in SPLITS:

@@ -155,7 +155,6 @@ class Plan:
         return False
 
     def _models_said(self, record: Record) -> Mapping[str, str]:
-        """Return the digests of the models that a record is about, as it says."""
         path = self.versions(record)[0]
         if path not in self._said:
             # A damaged record is named when it is gathered.
@@ -299,7 +298,6 @@ class Plan:
 
 
 def _filled(record: Record, digest: str, name: str) -> str:
-    """Return a file of a record, below the results."""
     files = KINDS[record.kind].files
     template = files[name] if name else next(iter(files.values()))
     return template.format(

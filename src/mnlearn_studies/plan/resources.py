@@ -89,7 +89,6 @@ class JobResources:
         return max(LEAST_MIB, SNAKEMAKE_MIB + math.ceil(mib))
 
     def _round(self, part: Record) -> Round:
-        """Return the round of learning that a job does a part of."""
         rounds = rounds_of(self._plan, part.models)
         return next(each for each in rounds if each.name == part.names[1])
 

@@ -52,7 +52,6 @@ def _make(kind: Kind, job: Job) -> None:
 
 
 def _refuse_other_model(job: Job, path: Path) -> None:
-    """Refuse to make a record if one that stays speaks of another model of the same cell."""
     record = read_record(path, "study", "dataset")
     for name, said in read_models(path).items():
         learned = job.models.get(name, said)

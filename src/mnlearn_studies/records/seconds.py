@@ -13,7 +13,6 @@ def sum_seconds(cells: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
 
 
 def _scored(cell: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the variants of a cell that were scored, each model once."""
     variants = cell.get("variants", {})
     chosen = variants.get(CHOSEN, {}).get("parameters")
     for name, variant in variants.items():

@@ -134,7 +134,6 @@ def stamp_of(plan: Plan, name: str) -> Path:
 
 
 def _describes(path: Path, folder: Path) -> bool:
-    """Whether a file says truly which products there are."""
     try:
         digests = read_json(path)
         return all(file_digest(folder / name) == digest for name, digest in digests.items())
@@ -143,7 +142,6 @@ def _describes(path: Path, folder: Path) -> bool:
 
 
 def _recipe(plan: Plan, name: str) -> dict[str, Any]:
-    """Return everything that the products of a study depend on."""
     study = plan.studies[name]
     learners = dict.fromkeys(map(study.learner, study.methods))
     records = plan.all_records(name)

@@ -158,7 +158,6 @@ class _ForBrowser(Treeprocessor):
 
 
 def _box(tag: str, element: Element, attributes: Mapping[str, str]) -> Element:
-    """Return an element that holds another one."""
     box = Element(tag, dict(attributes))
     box.append(element)
     box.tail, element.tail = element.tail, None

@@ -44,7 +44,6 @@ def unlock(force: bool = False) -> None:
 
 
 def _marked_host() -> str:
-    """Return the machine on which the run began, as far as it is known."""
     try:
         return str(read_json(_marker())["host"])
     except (InputError, KeyError, TypeError):

@@ -162,7 +162,6 @@ def _keeps_accounts() -> bool:
 def _snakemake_command(
     name: str, datasets: list[str], settings: list[str], mirror: str | None, **chosen: Any
 ) -> list[str]:
-    """Return the command that runs a study; chosen : more of its configuration, unless empty."""
     config = [f"studies=[{name}]"]
     config += [f"datasets={json.dumps(datasets)}"] if datasets else []
     config += [f"{key}={value}" for key, value in {"mirror": mirror, **chosen}.items() if value]
@@ -175,7 +174,6 @@ def _snakemake_command(
 
 
 def _check_recorded(name: str) -> None:
-    """Refuse to use the records of a study that has none."""
     cells = results_folder() / name / "cells"
     if not any(cells.glob("*/*.json")):
         raise InputError(

@@ -124,7 +124,6 @@ def run_snakemake(
 
 
 def _last_lines(log: Path) -> list[str]:
-    """Return the end of a log, as far as it can be read."""
     try:
         return log.read_text(encoding="utf-8", errors="replace").splitlines()[-_TAIL:]
     except OSError:

@@ -72,7 +72,6 @@ def check_methods(name: str, content: Mapping[str, Any]) -> None:
 
 
 def _listed_methods(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the methods of each list beside tables, figures and claims, with its key."""
     for key in ("timed", "timed_search"):
         yield from ((key, method) for method in content.get(key, []))
     for key in ("paired", "divergences"):

@@ -147,7 +147,6 @@ def _type(form: Any) -> Any:
 
 
 def _words(form: Any) -> str:
-    """Return what a value of a form is called."""
     origin, args = get_origin(form), get_args(form)
     if origin is Annotated:
         return str(args[-1].words)

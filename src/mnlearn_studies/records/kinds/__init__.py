@@ -10,7 +10,6 @@ _FIRST = ("data", "partitions", "queries", "parts", "models", "paired", "cells",
 
 
 def _load() -> dict[str, Kind]:
-    """Return the kinds by name."""
     names = [module.name for module in pkgutil.iter_modules(__path__)]
     ordered = [*_FIRST, *(name for name in sorted(names) if name not in _FIRST)]
     return {name: importlib.import_module(f"{__name__}.{name}").KIND for name in ordered}

@@ -197,7 +197,6 @@ def _write_per_example(path: Path, per_row: Mapping[str, Sequence[float]], test:
 
 
 def _copy_scores(chosen: Mapping[str, Any], cmll_of: str) -> dict[str, Any]:
-    """Return the scores of a variant whose model is the chosen one."""
     scores = {
         name: score
         if "partitions" not in score

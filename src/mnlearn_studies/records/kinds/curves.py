@@ -94,7 +94,6 @@ class _Queries:
 def _queried(
     model: Model, test: Dataset, path: Path
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
-    """Return the test examples that are queried, and the rank of each of their variables."""
     check_variables(model, test)
     arrays = read_arrays(path)
     rank, example = arrays.get("rank"), arrays.get("example")
@@ -111,7 +110,6 @@ def _queried(
 
 
 def _answer_exactly(circuit: ArithmeticCircuit, queries: _Queries) -> dict[str, Any]:
-    """Answer queries with a circuit."""
     schema = queries.schema
     unknown = queries.asked[:, schema.variable_of]
     evidence = np.where(unknown, UNKNOWN, queries.rows).astype(np.uint8)
@@ -298,7 +296,6 @@ def _is_sampled(study: Study, record: Record) -> bool:
 
 
 def _sampled(study: Study) -> Mapping[str, Any]:
-    """Return which models of another study are queried by sampling."""
     nothing = {"methods": [], "study": ""}
     sampled: Mapping[str, Any] = study.content.get("queries", {}).get("sampled", nothing)
     return sampled

@@ -64,7 +64,6 @@ def compare_likelihoods(job: Job) -> dict[str, Any]:
 
 
 def _assess(job: Job, model: Model, test: Dataset) -> dict[str, Any]:
-    """Return the scores and numbers of one model."""
     check_variables(model, test)
     if isinstance(model, MarkovNetwork):
         return _approximate(job, model, test)
@@ -89,7 +88,6 @@ def _assess(job: Job, model: Model, test: Dataset) -> dict[str, Any]:
 
 
 def _approximate(job: Job, network: MarkovNetwork, test: Dataset) -> dict[str, Any]:
-    """Score a network by belief propagation and by annealed importance sampling."""
     recipe, settings = job.recipe, job.recipe["settings"]
     seed = stream_seed(recipe["seed"], job.record.dataset, job.record.names[0], "annealing")
     began = time.process_time()

@@ -94,7 +94,6 @@ def time_methods(job: Job) -> dict[str, Any]:
 
 
 def _seconds_write(model: Model) -> float:
-    """Return the seconds of writing a model to a file."""
     with tempfile.TemporaryDirectory() as folder:
         began = time.process_time()
         write_npz(model, Path(folder) / "model.npz")

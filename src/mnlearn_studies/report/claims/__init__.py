@@ -93,7 +93,6 @@ def _evaluate(entry: Entry, material: Material) -> Claim:
 
 
 def _settled(entry: Entry, outcome: Outcome) -> Outcome:
-    """Return the outcome of a claim that the rule alone does not decide."""
     if outcome.verdict in (UNKNOWN, SETUP):
         return outcome
     if entry.unjudged:

@@ -127,7 +127,6 @@ class Count(Entry):
 
     @property
     def _names(self) -> list[str]:
-        """The name of each column of `a`."""
         sources = self.a if isinstance(self.a, tuple) else (self.a,)
         return [source.name for source in sources for _ in source.each or ("",)]
 
@@ -158,7 +157,6 @@ class Count(Entry):
         return Outcome(verdict, f"{count} of {total}", difference)
 
     def _holding(self, row: list[float]) -> int:
-        """Return whether the rule holds on a dataset, or in how many cells of it."""
         if self.rule in HOLDS:
             return HOLDS[self.rule](self, row)
         n, values = len(self._names), [-x for x in row] if self.lower else row

@@ -176,7 +176,6 @@ def _both(pair: tuple[int, int]) -> list[tuple[int, int]]:
 
 
 def _cliques(scopes: list[list[int]]) -> Iterable[frozenset[int]]:
-    """Return the maximal cliques of a chordal graph that joins the variables of each scope."""
     graph = nx.Graph(pair for scope in scopes for pair in itertools.combinations(scope, 2))
     return nx.chordal_graph_cliques(nx.complete_to_chordal_graph(graph)[0])
 

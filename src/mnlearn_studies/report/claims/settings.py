@@ -105,7 +105,6 @@ class Setting(Entry):
 
 
 def _exceptions(path: str, material: Material) -> list[str]:
-    """Return the datasets for which the study sets other values of a hyperparameter."""
     parts = path.split(".")
     if len(parts) != 4 or parts[0] != "methods" or parts[2] != "grid":
         return []

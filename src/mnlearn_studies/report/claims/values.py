@@ -199,7 +199,6 @@ class Trend(Entry):
 
 
 def _order_of_means(above: list[float], below: list[float]) -> Outcome:
-    """Return whether the means of one list are above those of another."""
     true, pairs = sum(x > y for x in above for y in below), len(above) * len(below)
     word = "above" if true == pairs else "against"
     ours = f"{', '.join(map(significant, above))} {word} {', '.join(map(significant, below))}"

@@ -125,7 +125,6 @@ def draw_learning_curves(
 
 
 def _curves(material: Material, panel: str, series: Iterable[CurveSeries]) -> list[_Curve]:
-    """Return the curves of a panel: every series that is scored on its dataset."""
     found = []
     for one in series:
         base = one.instead.get(panel) if one.instead else panel
@@ -184,19 +183,16 @@ def _mark_published(ax: Axes, published: Sequence[float]) -> None:
 
 
 def _ends(curves: list[_Curve]) -> NDArray[np.float64]:
-    """Return both ends of all bars."""
     return np.concatenate([end for curve in curves for end in (curve.low, curve.high)])
 
 
 def _write_inside(ax: Axes, text: str) -> None:
-    """Write why a panel is empty."""
     ax.set_xticks([])
     ax.set_yticks([])
     ax.text(0.5, 0.5, text, ha="center", va="center", color=GREY, transform=ax.transAxes)
 
 
 def _draw_times(ax: Axes, rows: list[TimeRow]) -> None:
-    """Write the published minutes and our seconds as a table."""
     ax.set_axis_off()
     x = [0.0, 0.46, *np.linspace(0.66, 1.02, len(TIMED))]
     step = 1.0 / (2 * len(rows) + 2.5)

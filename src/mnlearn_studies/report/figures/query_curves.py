@@ -85,7 +85,6 @@ class QueryCurves(FigureEntry):
         return figure
 
     def _lines(self, material: Material, dataset: str) -> dict[int, list[float]]:
-        """Return the lines of a dataset's panel: the series recorded at every percentage."""
         scores = material.scores
         own = scores[(scores["variant"] == "") & (scores["dataset"] == dataset)]
         value = own.set_index(["method", "quantity"])["value"]

@@ -146,7 +146,6 @@ def _write(
 def _places(
     point: NDArray[np.float64], half: NDArray[np.float64], radius: float
 ) -> list[tuple[float, NDArray[np.float64], Bbox]]:
-    """Return places for a text around a point: distance from the point, centre and box."""
     from matplotlib.transforms import Bbox
 
     places = []

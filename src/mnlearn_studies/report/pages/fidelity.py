@@ -64,7 +64,6 @@ def build_fidelity_page(studies: Mapping[str, Study], results: Path) -> str:
 
 
 def _groups(numbers: _Numbers) -> dict[tuple[str, str, str], list[PublishedNumber]]:
-    """Return the numbers by study, table and quantity, in their order."""
     groups: dict[tuple[str, str, str], list[PublishedNumber]] = {}
     for number in numbers:
         groups.setdefault((number.study, number.table, number.quantity), []).append(number)

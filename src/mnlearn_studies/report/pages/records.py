@@ -105,7 +105,6 @@ def _digests(records: _Records) -> str:
 
 
 def _machines(records: Mapping[str, _Records]) -> Iterator[str]:
-    """Yield a line on the machines and one on the versions of the libraries."""
     made = [made for of_kind in records.values() for _, made in _steps(of_kind)]
     machines = Counter(str(step["machine"]) for step in made)
     versions: dict[str, set[str]] = {}

@@ -66,7 +66,6 @@ def build_study_page(
 
 
 def _parts(material: Material) -> Iterator[str]:
-    """Yield a sentence on the datasets of the study that are not computed, if there are any."""
     bases, missing = material.study.bases, _missing(material, material.study.bases)
     if missing:
         names = "; ".join(map(escape, map(material.label, missing)))
@@ -79,7 +78,6 @@ def _parts(material: Material) -> Iterator[str]:
 
 
 def _below(material: Material) -> Iterator[str]:
-    """Yield a sentence on the methods that are below independent variables, if there are any."""
     found = [
         f"`{method}` in {quantity.upper().replace('_', ' ')} on "
         f"{escape(', '.join(map(material.label, datasets)))}"
@@ -93,13 +91,11 @@ def _below(material: Material) -> Iterator[str]:
 
 
 def _missing(material: Material, datasets: Sequence[str]) -> list[str]:
-    """Return those of some datasets that have no score, nor has a sample of them."""
     scored = {name for d in material.scores["dataset"].unique() for name in (d, base_of(d))}
     return [dataset for dataset in datasets if dataset not in scored]
 
 
 def _question(material: Material) -> Iterator[str]:
-    """Yield what was asked: the paper, the datasets and the rows of the tables."""
     study = material.study
     yield heading(2, "What was asked")
     yield f"**Paper:** {escape(study.content['paper'])}"
@@ -114,7 +110,6 @@ def _question(material: Material) -> Iterator[str]:
 
 
 def _methods(study: Study) -> str:
-    """Return the table of methods; networks have a column if a method builds on one."""
     networks = {method: study.network(method) for method in study.methods}
     any_network = any(networks.values())
     rows = []
@@ -133,7 +128,6 @@ def _methods(study: Study) -> str:
 
 
 def _learners(study: Study, summaries: Mapping[str, str]) -> Iterator[str]:
-    """Yield a paragraph on each learner."""
     for name in dict.fromkeys(map(study.learner, study.methods)):
         learner = load_learner(name)
         summary = " ".join(summaries[name].split())
@@ -193,7 +187,6 @@ def title_of(product: Options) -> str:
 
 
 def _section(section: Section, material: Material) -> Iterator[str]:
-    """Yield figures and tables under a heading."""
     if not section.products:
         return
     yield heading(2, section.title)
@@ -220,7 +213,6 @@ def _section(section: Section, material: Material) -> Iterator[str]:
 
 
 def _claims(claims: Sequence[Claim]) -> Iterator[str]:
-    """Yield the claims with their verdicts; the counts come first."""
     if not claims:
         return
     yield heading(2, "Claims of the paper")
@@ -244,7 +236,6 @@ def _claims(claims: Sequence[Claim]) -> Iterator[str]:
 def _provenance(
     material: Material, records: Mapping[str, Sequence[Path]], commit: str
 ) -> Iterator[str]:
-    """Yield where the numbers come from, and the files beside the page."""
     study = material.study
     yield heading(2, _PROVENANCE)
     yield from describe_provenance(records)
@@ -268,7 +259,6 @@ def _provenance(
 
 
 def _commands(study: Study) -> Iterator[str]:
-    """Yield the commands that make the records, and tables and figures from them."""
     yield f"Command: `mnlearn study {study.name}` computes what is missing or not current."
     yield (
         f"From the records alone: `mnlearn study {study.name} --recorded` writes all tables, "

@@ -67,7 +67,6 @@ VALUES = tuple(
 
 
 def _numbers(material: Material, values: Iterable[Value], quantity: str) -> Columns:
-    """Return a quantity of every variant that has one of the values, by variant and dataset."""
     variants = [variant for value in values for variant in value.variants]
     return material.by_variant(_GSSL, quantity, variants)
 
@@ -75,7 +74,6 @@ def _numbers(material: Material, values: Iterable[Value], quantity: str) -> Colu
 def _of_values(
     values: Sequence[Value], rows: Sequence[Row], before: Sequence[str], after: Sequence[str]
 ) -> Table:
-    """Return a table with a column for each value, between others."""
     return Table(
         columns=(*before, *(value.name for value in values), *after),
         header=(
@@ -181,7 +179,6 @@ def tabulate_choices(material: Material) -> Table:
 
 
 def _choice_cells(point: pd.Series) -> list[Cell]:
-    """Return the settings of a grid point and its validation score."""
     if pd.isna(point["validation"]):
         return [Cell()] * len(point)
     start, generated, threshold, score = point

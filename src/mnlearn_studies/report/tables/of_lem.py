@@ -82,7 +82,6 @@ def list_times(material: Material, size: int = TIMED_SIZE) -> list[TimeRow]:
 def _of_size(
     material: Material, quantity: str, size: int, methods: Iterable[str]
 ) -> dict[str, float]:
-    """Return the mean of a quantity over the folds of one size that have it, by base."""
     found: dict[str, list[float]] = {}
     for method in methods:
         for dataset, number in material.ours(method, quantity).items():
