@@ -79,9 +79,16 @@ def test_no_figure_takes_an_option_that_its_kind_does_not_read(kind, tmp_path):
             {"columns": [{**FIRST, "study": "gssl"}]},
             ", column first: expected the key 't",
         ),
-        ("stacked", {"columns": [FIRST]}, ": expected the key 'published'."),
         (
-            "stacked",
+            "compare",
+            {
+                "columns": [FIRST, {**RATIO, "over": ["first", "first"]}],
+                "published": {"study": "gssl", "table": 2},
+            },
+            ": expected the key 'method' in each column.",
+        ),
+        (
+            "compare",
             {"columns": [FIRST], "published": {"study": "gssl"}},
             ", published: expected th",
         ),

@@ -109,7 +109,7 @@ def test_a_published_source_has_numbers(changes, problem):
     ("kind", "quantity", "kinds"),
     [
         ("compare", "cmll", ("cells",)),
-        ("stacked", "seconds_learn", ("cells", "times")),
+        ("compare", "seconds_learn", ("cells", "times")),
         ("compare", "cmll_sampled_q50", ("cells", "curves")),
         ("compare", "seconds_q50", ("cells", "times", "curves")),
         ("compare", "ll_annealed", ("cells", "likelihoods")),

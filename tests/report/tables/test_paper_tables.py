@@ -76,7 +76,7 @@ STACKED = {
     ],
     "geometric_mean": ["gssl", "dtsl"],
     "tests": [["gssl", "dtsl"]],
-    "matches": ["fg"],
+    "matches": [["fg", "fg"]],
 }  # fmt: skip
 
 
@@ -88,7 +88,7 @@ def test_stacked_rows_have_ours_above_the_published(published):
     }  # fmt: skip
     rows = [(d, m, "", q, v) for d, of in values.items() for (m, q), v in of.items()]
     stale = {("nltcs", "gssl")}
-    table = make("stacked", scores_of(rows), published, stale, **STACKED)
+    table = make("compare", scores_of(rows), published, stale, **STACKED)
     # The paper has 5 and 74, 5 and 223 for GSSL, and 7 and 206 in total for DTSL.
     assert texts(table) == [
         ["NLTCS", "ours", "5.00", "20.0", "30.0", "75.0"],
@@ -106,8 +106,8 @@ def test_stacked_rows_have_ours_above_the_published(published):
     ]
     assert [cell.stale for cell in table.body[0].cells] == [False, False, True, True, False, True]
     assert not any(cell.stale for cell in table.body[1].cells)
-    assert table.notes[0] == "FG: ours is equal to the published number on 1 of 2 datasets."
-    assert table.notes[1].startswith("total (GSSL) against total (DTSL): 1 wins")
+    assert table.notes[0].startswith("total (GSSL) against total (DTSL): 1 wins")
+    assert table.notes[1] == "FG: ours is equal to the published number on 1 of 2 datasets."
     assert [row["numbers"] for row in parsed(table)] == ["ours", "published"] * 2
 
 
@@ -118,7 +118,7 @@ def test_published_notes_name_the_datasets_together(published):
     ]  # fmt: skip
     rows = [(d, "gssl", "", "chosen_threshold", 1.0) for d in LABELS]
     where = {"study": "gssl", "table": 5}
-    table = make("stacked", scores_of(rows), published, columns=columns, published=where)
+    table = make("compare", scores_of(rows), published, columns=columns, published=where)
     assert len(table.notes) == 1
     assert table.notes[0].startswith("MSNBC, MSWeb, threshold 1: a feature is dropped")
 

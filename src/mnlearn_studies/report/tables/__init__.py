@@ -17,7 +17,7 @@ from mnlearn_studies.records.files import find_version as find_version
 from mnlearn_studies.records.gather import COLUMNS as COLUMNS
 from mnlearn_studies.records.kinds import KINDS as RECORDS
 from mnlearn_studies.report.material import Material, Options, chosen_products
-from mnlearn_studies.report.tables.compare import Compare, Stacked
+from mnlearn_studies.report.tables.compare import Compare
 from mnlearn_studies.report.tables.datasets import Datasets
 from mnlearn_studies.report.tables.formats import to_csv, to_latex, to_markdown
 from mnlearn_studies.report.tables.methods import Paired, Ranks, Spread
@@ -45,7 +45,6 @@ OF_STUDIES: dict[str, Callable[[Material], Table]] = {
 # Imported by name, so that digests of this code cover all kinds (see `runtime.code_digest`).
 KINDS: dict[str, type[TableEntry]] = {
     "compare": Compare,
-    "stacked": Stacked,
     "variants": Variants,
     "variants_by_dataset": VariantsByDataset,
     "datasets": Datasets,

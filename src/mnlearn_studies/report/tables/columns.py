@@ -26,6 +26,7 @@ class Column:
       their ratio; by how many per cent the first is less.
     - decimals: those of the table, if None; significant: three significant digits instead of
       decimals; stderr: with standard errors.
+    - published_quantity: in the paper of a table with such rows; that of ours, if empty.
     - rank: the best of all columns of equal rank is bold; lower: lower is better.
     """
 
@@ -45,6 +46,7 @@ class Column:
     rank: str = ""
     lower: bool = False
     stderr: bool = False
+    published_quantity: str = ""
 
     def check(self, where: str) -> None:
         """Refuse a column without numbers, or with options that contradict each other."""
@@ -84,6 +86,14 @@ class Column:
         """Whether the numbers are those of a paper."""
         return self.source is not None and self.source.is_published
 
+    def in_paper(self, place: Place) -> "Column":
+        """Return the column with the published numbers as its source."""
+        source = place.source("", self.published_quantity or self.quantity or "")
+        return replace(
+            self, quantity=source.quantity, study=source.study, table=source.table, stderr=False,
+            minus=None, over=None, percent_less=None,
+        )  # fmt: skip
+
     def rounded(self, value: float) -> float:
         """Return a value as the column displays it."""
         return float(significant(value)) if self.decimals is None else round(value, self.decimals)
@@ -101,28 +111,3 @@ class RankedColumn(Column):
             raise InputError("expected the key 'head'.", where=where)
         if self.source is None:
             raise InputError("expected a column of numbers, not a computed one.", where=where)
-
-
-@dataclass(frozen=True, kw_only=True)
-class StackedColumn(Column):
-    """A column of ours; `published_quantity` is the name of the published number, if another."""
-
-    published_quantity: str = ""
-
-    def check(self, where: str) -> None:
-        if self.method is None:
-            raise InputError("expected the key 'method'.", where=where)
-        super().check(where)
-
-    def in_paper(self, place: Place, shown: Column) -> Column:
-        """Return the column as it is `shown`, with the published numbers as its source."""
-        return replace(
-            shown,
-            quantity=self.published_quantity or self.quantity or "",
-            study=place.study,
-            table=place.table,
-            stderr=False,
-            minus=None,
-            over=None,
-            percent_less=None,
-        )

@@ -1,4 +1,4 @@
-"""Tables with a row per dataset, or one of ours above one of the published numbers."""
+"""Tables of kind `compare`: a row per dataset, or one of ours above one of published numbers."""
 
 import dataclasses
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ from mnlearn.learning.ising.comparison import holm
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.report.material import Material
 from mnlearn_studies.report.statistics import Comparison, geometric_mean, wilcoxon
-from mnlearn_studies.report.tables.columns import COMPUTED, Column, StackedColumn
+from mnlearn_studies.report.tables.columns import COMPUTED, Column
 from mnlearn_studies.report.tables.table import (
     Cell,
     Row,
@@ -77,14 +77,17 @@ class Filled:
                 best |= {name for name, value in shown.items() if value == max(shown.values())}
         return best
 
-    def mean_row(self, kind: str, names: Sequence[str], datasets: Sequence[str]) -> Row:
+    def mean_row(
+        self, head: tuple[str, tuple[Cell, ...]], names: Sequence[str], datasets: Sequence[str]
+    ) -> Row:
         """Return a footer with the means of some columns over the datasets that have them all.
 
         A column without any number leaves out no dataset.
         """
+        kind, side = head
         averaged = [name for name in names if self.data[name]]
         complete = [d for d in datasets if all(d in self.data[name] for name in averaged)]
-        cells = [Cell(f"{kind.replace('_', ' ')} of {len(complete)}")]
+        cells = [Cell(f"{kind.replace('_', ' ')} of {len(complete)}"), *side]
         for c in self.columns:
             values = [self.data[c.name][d].value for d in complete if c.name in averaged]
             if values and kind == "geometric_mean" and min(values) <= 0.0:
@@ -159,11 +162,13 @@ class Filled:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfColumns(TableEntry):
-    """Options of tables with columns; `decimals` is for columns that do not say.
+class Compare(TableEntry):
+    """A table with a row per dataset; columns are ours, published or computed.
 
-    mean, geometric_mean : names of columns to average over the datasets that have them all. tests :
-    names of columns that Wilcoxon's test compares.
+    decimals : of columns that do not say. mean, geometric_mean : names of columns to average over
+    the datasets that have them all. tests : pairs of names of columns that Wilcoxon's test
+    compares. matches : pairs, of which a note counts how often they are equal. published : a table
+    of a paper, whose numbers stand in a second row under ours; `matches` compares with these.
     """
 
     columns: tuple[Column, ...]
@@ -171,17 +176,20 @@ class OfColumns(TableEntry):
     mean: tuple[str, ...] = ()
     geometric_mean: tuple[str, ...] = ()
     tests: tuple[Pair, ...] = ()
+    matches: tuple[Pair, ...] = ()
+    published: Place | None = None
 
     def check(self, where: str) -> None:
         """Refuse names of no column, or of a column that is computed later."""
         used = [name for c in self.columns for name in (c.computed or ())[1:]]
         used += [*self.mean, *self.geometric_mean, *(name for pair in self.tests for name in pair)]
-        for match in getattr(self, "matches", ()):
-            used += [match] if isinstance(match, str) else match
+        used += [name for pair in self.matches for name in pair]
         known = {c.name for c in self.columns}
         for name in used:
             if name not in known:
                 raise InputError(f"no column is named {name!r}.", where=where)
+        if self.published and any(c.method is None for c in self.columns):
+            raise InputError("expected the key 'method' in each column.", where=where)
         waiting = {c.name for c in self.columns if c.computed}
         for c in self.columns:
             key, *parts = c.computed or ("",)
@@ -206,95 +214,40 @@ class OfColumns(TableEntry):
             for c in self.columns
         ]
 
-    def mean_rows(self, filled: Filled, datasets: Sequence[str]) -> list[Row]:
-        """Return the footers with means."""
+    def tabulate(self, material: Material) -> Table:
+        columns = self.shown
+        ours = theirs = Filled(columns, material)
+        sides: list[tuple[Filled, tuple[Cell, ...]]] = [(ours, ())]
+        if self.published:
+            theirs = Filled([c.in_paper(self.published) for c in columns], material)
+            words = ("ours", "published")
+            sides = [(of, (Cell(w, w),)) for of, w in zip((ours, theirs), words, strict=True)]
+        own = [ours.data[c.name] for c in columns if c.source and not c.is_published]
+        datasets = material.in_any(own)
+        rows = [
+            Row((label_cell(material, d), *side, *of.cells(d)), (d,))
+            for d in datasets
+            for of, side in sides
+            if of is ours or any(d in found for found in of.data.values())
+        ]
         kinds = {"mean": self.mean, "geometric_mean": self.geometric_mean}
-        return [
-            filled.mean_row(kind, names, datasets)
+        means = [
+            of.mean_row((kind, side), names, datasets)
             for kind, names in kinds.items()
+            for of, side in sides
             if names and datasets
         ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Compare(OfColumns):
-    """A table with a row per dataset; columns are ours, published or computed.
-
-    matches : pairs of names of columns, of which a note counts how often they are equal.
-    """
-
-    matches: tuple[Pair, ...] = ()
-
-    def tabulate(self, material: Material) -> Table:
-        columns = self.shown
-        filled = Filled(columns, material)
-        ours = [filled.data[c.name] for c in columns if c.source and not c.is_published]
-        datasets = material.in_any(ours)
-        rows = [Row((label_cell(material, d), *filled.cells(d)), (d,)) for d in datasets]
-        groups = [("", *(c.group for c in columns))] if any(c.group for c in columns) else []
+        side = ("",) if self.published else ()
+        groups = [("", *side, *(c.group for c in columns))] if any(c.group for c in columns) else []
         return Table(
-            columns=("dataset", *(c.name for c in columns)),
-            header=(*groups, ("dataset", *(c.title for c in columns))),
-            body=(*rows, *self.mean_rows(filled, datasets)),
+            columns=("dataset", *(["numbers"] if side else []), *(c.name for c in columns)),
+            header=(*groups, ("dataset", *side, *(c.title for c in columns))),
+            alignment="l" * (1 + len(side)) + "r" * len(columns),
+            body=(*rows, *means),
             notes=(
-                *filled.tests(self.tests, datasets),
-                *filled.matches(self.matches, filled, datasets),
-                *filled.published_notes(datasets),
-            ),
-            with_stderr=tuple(c.name for c in columns if c.stderr),
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stacked(OfColumns):
-    """Two rows per dataset under the same columns: ours, and the numbers of a `published` table.
-
-    The best of each rank is bold in each row. Tests compare our numbers. matches : names of
-    columns, of which a note counts how often the two rows are equal.
-    """
-
-    published: Place
-    columns: tuple[StackedColumn, ...]
-    matches: tuple[str, ...] = ()
-
-    def tabulate(self, material: Material) -> Table:
-        columns = self.shown
-        ours = Filled(columns, material)
-        theirs = Filled(
-            [own.in_paper(self.published, c) for own, c in zip(self.columns, columns, strict=True)],
-            material,
-        )
-        datasets = material.in_any(ours.data.values())
-        body = []
-        for dataset in datasets:
-            label = label_cell(material, dataset)
-            body.append(Row((label, Cell("ours", "ours"), *ours.cells(dataset)), (dataset,)))
-            if any(dataset in found for found in theirs.data.values()):
-                side = Cell("published", "published")
-                body.append(Row((label, side, *theirs.cells(dataset)), (dataset,)))
-        means = zip(
-            *([_labelled(row, side) for row in self.mean_rows(filled, datasets)]
-              for filled, side in ((ours, "ours"), (theirs, "published"))),
-            strict=True,
-        )  # fmt: skip
-        return Table(
-            columns=("dataset", "numbers", *(c.name for c in columns)),
-            header=(
-                ("", "", *(c.group for c in columns)),
-                ("dataset", "", *(c.title for c in columns)),
-            ),
-            alignment="ll" + "r" * len(columns),
-            body=(*body, *(row for pair in means for row in pair)),
-            notes=(
-                *ours.matches([(name, name) for name in self.matches], theirs, datasets),
                 *ours.tests(self.tests, datasets),
+                *ours.matches(self.matches, theirs, datasets),
                 *theirs.published_notes(datasets),
             ),
             with_stderr=tuple(c.name for c in columns if c.stderr),
         )
-
-
-def _labelled(row: Row, side: str) -> Row:
-    """Return a footer with the side of its numbers behind its heading."""
-    first, *cells = row.cells
-    return dataclasses.replace(row, cells=(first, Cell(side, side), *cells))
