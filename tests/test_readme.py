@@ -5,7 +5,7 @@ from pathlib import Path
 
 from mnlearn.methods import learner_names
 from mnlearn_studies.report.pages.numbers import PublishedNumber
-from mnlearn_studies.study.shipped import shipped_studies
+from mnlearn_studies.study.definition import shipped_studies
 
 ROOT = Path(__file__).parent.parent
 MODULE = runpy.run_path(str(ROOT / "workflow" / "readme.py"))

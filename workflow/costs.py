@@ -7,8 +7,8 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from mnlearn.runtime.files import read_json, write_text
-from mnlearn_studies.plan.costs import COLUMNS, QUANTITIES, growth, n_products
-from mnlearn_studies.records.seconds import sum_seconds
+from mnlearn_studies.plan.resources import COLUMNS, QUANTITIES, growth, n_products
+from mnlearn_studies.records.files import sum_seconds
 from mnlearn_studies.study.definition import Study, load_study
 
 ROOT = Path(__file__).parent.parent

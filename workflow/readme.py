@@ -22,14 +22,14 @@ import pandas as pd
 import yaml
 
 from mnlearn.methods import learner_names, load_learner
+from mnlearn_studies.datasets.sample_names import list_means
 from mnlearn_studies.records.gather import read_scores
+from mnlearn_studies.report.all_products import overview_pages, result_pages
 from mnlearn_studies.report.markdown import pipe_table
 from mnlearn_studies.report.pages.numbers import PublishedNumber, published_numbers
 from mnlearn_studies.report.pages.overview import GROUPS, count_groups, read_claims
-from mnlearn_studies.report.study_pages import overview_pages, result_pages
+from mnlearn_studies.study.definition import paper_title, studies_of_papers
 from mnlearn_studies.study.published import load_published
-from mnlearn_studies.study.samples import list_means
-from mnlearn_studies.study.shipped import paper_title, studies_of_papers
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

@@ -15,13 +15,12 @@ from typing import Any
 
 from mnlearn_studies.datasets.sample_names import base_of
 from mnlearn_studies.plan.configuration import configuration, planned
-from mnlearn_studies.plan.costs import load_laws
 from mnlearn_studies.plan.planning import Plan
-from mnlearn_studies.plan.resources import JobResources
+from mnlearn_studies.plan.resources import JobResources, load_laws
 from mnlearn_studies.records.kind import BESIDE
 from mnlearn_studies.records.kinds import KINDS
 from mnlearn_studies.records.record import Job, Record
-from mnlearn_studies.study.shipped import shipped_studies
+from mnlearn_studies.study.definition import shipped_studies
 from workflow import comparison
 
 # A record may take this share of the time, so that one does not take the place of all others.

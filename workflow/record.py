@@ -22,7 +22,7 @@ from pathlib import Path
 from mnlearn.runtime.files import write_json
 from mnlearn_studies.plan.configuration import plan_of
 from mnlearn_studies.records.kinds import ASKED
-from mnlearn_studies.study.shipped import shipped_studies
+from mnlearn_studies.study.definition import shipped_studies
 from workflow.recomputation import recompute
 
 ROOT = Path(__file__).parent.parent

@@ -10,7 +10,7 @@ import pytest
 from mnlearn.methods import learner_names, learner_root
 from mnlearn.runtime import code_digest as digests
 from mnlearn.runtime import provenance
-from mnlearn_studies.records.model_code import MODEL_CODE
+from mnlearn_studies.records.files import MODEL_CODE
 
 LEARN, SCORE = (
     "mnlearn_studies.records.learn.learn_cell",

@@ -6,10 +6,15 @@ import yaml
 
 from made_study import make_plan
 from mnlearn.runtime.errors import InputError
-from mnlearn_studies.datasets.sample_names import Sample, base_of, parse_sample
+from mnlearn_studies.datasets.sample_names import (
+    Sample,
+    base_of,
+    expand_names,
+    list_means,
+    parse_sample,
+)
 from mnlearn_studies.records.gather import COLUMNS, mean_over_folds
 from mnlearn_studies.study.definition import Study, load_study
-from mnlearn_studies.study.samples import expand_names, list_means
 from workflow_tree import ROOT, TINY
 
 KNOWN = [f"{base}-n{size}-f{fold}" for base in "ab" for size in (10, 100) for fold in range(2)]

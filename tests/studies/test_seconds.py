@@ -1,6 +1,6 @@
 """The seconds that cells took."""
 
-from mnlearn_studies.records.seconds import sum_seconds
+from mnlearn_studies.records.files import sum_seconds
 
 
 def test_each_model_is_scored_on_each_partition_and_by_each_way_of_inference():

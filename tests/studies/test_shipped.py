@@ -4,9 +4,9 @@ import shutil
 
 import pytest
 
-from mnlearn_studies.study import shipped
+from mnlearn_studies.study import definition
+from mnlearn_studies.study.definition import paper_title, shipped_studies, studies_of_papers
 from mnlearn_studies.study.folders import source_folder
-from mnlearn_studies.study.shipped import paper_title, shipped_studies, studies_of_papers
 
 KEY = 'reproduces: {authors: "Chow & Liu", year: 1968, subject: trees}\n'
 
@@ -22,7 +22,7 @@ def folder(tmp_path, monkeypatch):
     (workflow / "studies").mkdir()
     for name, content in {"demo": text, "a": listed, "b": KEY + listed, "c": KEY + text}.items():
         (workflow / "studies" / f"{name}.yaml").write_text(content, "utf-8")
-    monkeypatch.setattr(shipped, "source_folder", lambda: tmp_path)
+    monkeypatch.setattr(definition, "source_folder", lambda: tmp_path)
     return tmp_path
 
 

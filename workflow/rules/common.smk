@@ -11,7 +11,7 @@ from snakemake.utils import validate
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.prepare import check_dataset, list_unavailable
 from mnlearn_studies.plan.configuration import planned
-from mnlearn_studies.plan.costs import load_laws
+from mnlearn_studies.plan.resources import load_laws
 from mnlearn_studies.plan.resources import JobResources
 from mnlearn_studies.records.kinds import KINDS
 from mnlearn_studies.records.record import Record

@@ -38,7 +38,7 @@ def datasets(as_json: bool, folder: Path) -> None:
     Your own datasets, those under `local` in config.yaml, come last. Their sizes are known once a
     study has read them.
     """
-    from mnlearn_studies.plan.dataset_overview import dataset_rows, dataset_table
+    from mnlearn_studies.plan.configuration import dataset_rows, dataset_table
 
     rows = dataset_rows(folder, _own_configuration().get("local"))
     if as_json:

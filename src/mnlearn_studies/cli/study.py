@@ -155,8 +155,7 @@ def _list_stale(name: str, datasets: list[str]) -> None:
 def _foretell(name: str, datasets: list[str], again: bool) -> None:
     """Print how many jobs of each kind a run would have, and their expected hours."""
     from mnlearn_studies.plan import configuration
-    from mnlearn_studies.plan.costs import load_laws
-    from mnlearn_studies.plan.resources import JobResources
+    from mnlearn_studies.plan.resources import JobResources, load_laws
     from mnlearn_studies.records.kinds import KINDS
     from mnlearn_studies.running.run import expand_datasets
 

@@ -1,13 +1,14 @@
 """Cells: the record of one method on one dataset of a study."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from mnlearn.inference.score import Score
 from mnlearn.runtime.arrays import read_arrays
+from mnlearn.runtime.code_digest import Optional
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_json
 
@@ -82,3 +83,56 @@ def refuse_damaged(path: Path) -> Iterator[None]:
         raise
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise InputError(f"{path}: is damaged, or is not the record that is expected.") from error
+
+
+def sum_seconds(cells: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
+    """Return the processor seconds of the search and of scoring that cells say they took."""
+    search = sum(float(cell.get("seconds_tuning", 0)) for cell in cells)
+    return search, sum(sum(map(_seconds_of_scores, _scored(cell))) for cell in cells)
+
+
+def _scored(cell: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    variants = cell.get("variants", {})
+    chosen = variants.get(CHOSEN, {}).get("parameters")
+    for name, variant in variants.items():
+        # A variant that is the chosen model has the scores of the latter.
+        if name == CHOSEN or variant.get("parameters") != chosen:
+            yield variant
+
+
+def _seconds_of_scores(variant: Mapping[str, Any]) -> float:
+    """Return the seconds of scoring a model: by each partition, and by other ways of inference."""
+    n_partitions = len(variant.get("scores", {}).get("cmll", {}).get("partitions", ()))
+    # Those in its record are of one partition.
+    seconds = float(variant.get("seconds_inference", 0)) * max(1, n_partitions)
+    further = (value for name, value in variant.items() if name.startswith("seconds_inference_"))
+    return seconds + sum(map(float, further))
+
+
+# The module of a kind of model, and the modules and packages that serve this kind alone.
+MODEL_CODE: Optional = (
+    (
+        "mnlearn.models.circuit",
+        (
+            "mnlearn.models.circuit.",
+            "mnlearn.models.circuit_building.",
+            "mnlearn.inference.circuits.",
+            "mnlearn.kernels.circuits.",
+        ),
+    ),
+    (
+        "mnlearn.models.hidden_tree",
+        (
+            "mnlearn.models.hidden_tree.",
+            "mnlearn.inference.hidden_trees.",
+        ),
+    ),
+    (
+        "mnlearn.models.feature_tree",
+        ("mnlearn.models.feature_tree.",),
+    ),
+    (
+        "mnlearn.models.junction_tree",
+        ("mnlearn.models.junction_tree.",),
+    ),
+)

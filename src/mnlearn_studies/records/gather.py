@@ -6,12 +6,12 @@ from pathlib import Path
 import pandas as pd
 
 from mnlearn.runtime.errors import InputError
+from mnlearn_studies.datasets.sample_names import list_means
 from mnlearn_studies.records.files import read_record, refuse_damaged
 from mnlearn_studies.records.kind import Row
 from mnlearn_studies.records.kinds import KINDS
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.frames import read_frame
-from mnlearn_studies.study.samples import list_means
 
 COLUMNS = ("study", "dataset", "method", "variant", "quantity", "value", "stderr")
 

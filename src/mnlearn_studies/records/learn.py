@@ -26,8 +26,14 @@ from mnlearn.runtime.files import file_digest, write_csv, write_json
 from mnlearn.runtime.provenance import peak_memory_mib, provenance
 from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.scoring.metrics import Request, mean_score
-from mnlearn_studies.records.files import CHOSEN, TRACE, TUNING_RECORD, model_path, read_record
-from mnlearn_studies.records.model_code import MODEL_CODE
+from mnlearn_studies.records.files import (
+    CHOSEN,
+    MODEL_CODE,
+    TRACE,
+    TUNING_RECORD,
+    model_path,
+    read_record,
+)
 from mnlearn_studies.records.record import Job
 
 # What a process leaves that did a part of the learning of a cell; what it learned is in the

@@ -9,11 +9,17 @@ from typing import Any
 from mnlearn.methods import learner_names
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.yaml_files import read_yaml
-from mnlearn_studies.datasets.sample_names import base_of, parse_sample
+from mnlearn_studies.datasets.sample_names import (
+    base_of,
+    expand_names,
+    label_samples,
+    list_samples,
+    parse_sample,
+)
 from mnlearn_studies.study.content import Content
+from mnlearn_studies.study.folders import source_folder
 from mnlearn_studies.study.mentions import check_methods
 from mnlearn_studies.study.reading import read
-from mnlearn_studies.study.samples import expand_names, label_samples, list_samples
 
 
 @dataclass(frozen=True)
@@ -212,3 +218,28 @@ def study_path(name: str, *workflows: Path) -> Path:
     if name not in known:
         raise InputError(f"study {name}: expected one of {', '.join(sorted(known))}.")
     return known[name]
+
+
+def shipped_studies() -> dict[str, Study]:
+    """Return the studies with records, by name: those of papers by year, then the others."""
+    files = sorted((source_folder() / "workflow" / "studies").glob("*.yaml"))
+    studies = {path.stem: load_study(path) for path in files}
+    recorded = [name for name, study in studies.items() if study.content.get("listed", True)]
+    return {name: studies[name] for name in sorted(recorded, key=lambda name: _rank(studies[name]))}
+
+
+def _rank(study: Study) -> tuple[float, str]:
+    paper = study.content.get("reproduces")
+    return (float("inf") if paper is None else paper["year"], study.name)
+
+
+def studies_of_papers() -> dict[str, Study]:
+    """Return the studies that reproduce a paper, by name, in the order of their years."""
+    studies = shipped_studies().items()
+    return {name: study for name, study in studies if "reproduces" in study.content}
+
+
+def paper_title(study: Study) -> str:
+    """Return authors, year and subject of the paper that a study reproduces."""
+    paper = study.content["reproduces"]
+    return f"{paper['authors']} {paper['year']}, {paper['subject']}"

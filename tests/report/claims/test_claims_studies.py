@@ -10,7 +10,6 @@ import pytest
 from claim_cases import COLUMNS, evaluate
 from mnlearn_studies.datasets.registry import load_registry, registry_path
 from mnlearn_studies.report.claims import KINDS
-from mnlearn_studies.report.claims.rendering import count_verdicts
 from mnlearn_studies.report.claims.verdicts import (
     CONTRADICTED,
     FASTER,
@@ -22,6 +21,7 @@ from mnlearn_studies.report.claims.verdicts import (
     SLIP,
     UNKNOWN,
     WORDS,
+    count_verdicts,
 )
 from mnlearn_studies.report.material import Material, read_entry
 from mnlearn_studies.study.definition import Study, load_study

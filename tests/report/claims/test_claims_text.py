@@ -2,14 +2,17 @@
 
 import re
 
-from mnlearn_studies.report.claims.rendering import Claim, count_verdicts, to_csv, to_text
 from mnlearn_studies.report.claims.verdicts import (
     CONTRADICTED,
     LEGEND,
     REPRODUCED,
     SETUP,
     UNKNOWN,
+    Claim,
     Outcome,
+    count_verdicts,
+    to_csv,
+    to_text,
 )
 
 RESULT = Claim(

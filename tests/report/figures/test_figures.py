@@ -13,7 +13,7 @@ from mnlearn.runtime.errors import InputError
 from mnlearn_studies.report import figures
 from mnlearn_studies.report.figures import draw, write_figures
 from mnlearn_studies.report.figures.canvas import NOTHING
-from mnlearn_studies.report.figures.differences import PANELS, VARIANTS
+from mnlearn_studies.report.figures.reproduction import PANELS, VARIANTS
 
 
 def test_every_kind_is_tried_here():

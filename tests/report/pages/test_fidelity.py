@@ -13,10 +13,10 @@ from mnlearn_studies.report.pages.numbers import (
     prediction_margin,
     published_numbers,
 )
+from mnlearn_studies.study.definition import studies_of_papers
 from mnlearn_studies.study.folders import source_folder
 from mnlearn_studies.study.mentions import named_datasets, named_methods
 from mnlearn_studies.study.published import load_published
-from mnlearn_studies.study.shipped import studies_of_papers
 
 
 def number(printed, ours, *spread):

@@ -11,6 +11,12 @@ from mnlearn.runtime.files import write_json
 from mnlearn_studies.plan.planning import Plan
 from mnlearn_studies.records.gather import read_scores
 from mnlearn_studies.records.record import Record
+from mnlearn_studies.report.all_products import (
+    common_commit,
+    overview_pages,
+    read_commit,
+    result_pages,
+)
 from mnlearn_studies.report.material import Material
 from mnlearn_studies.report.pages.numbers import list_below
 from mnlearn_studies.report.pages.overview import count_groups, read_claims
@@ -21,8 +27,6 @@ from mnlearn_studies.report.pages.study import (
     summarise,
     title_of,
 )
-from mnlearn_studies.report.study_pages import common_commit, overview_pages, result_pages
-from mnlearn_studies.study.commit import read_commit
 from mnlearn_studies.study.definition import Study, load_study
 from mnlearn_studies.study.published import load_published
 
@@ -156,7 +160,7 @@ def test_the_recorded_pages_follow_from_the_record():
 def test_the_commit_is_named_while_no_record_is_of_earlier_code(tmp_path, monkeypatch):
     cmll = {"groups": 2, "partitions": {"default": 1, "exceptions": {}}, "inference": {}}
     content = {"datasets": ["grid"], "methods": {"atomic": {}}, "cmll": cmll, "figures": []}
-    monkeypatch.setattr("mnlearn_studies.report.study_pages.read_commit", lambda _: "0123abcd")
+    monkeypatch.setattr("mnlearn_studies.report.all_products.read_commit", lambda _: "0123abcd")
 
     def commit(is_current):
         plan = Plan(

@@ -1,13 +1,12 @@
 """Tables over samples of datasets, of invented scores: means over folds, units, learning times."""
 
 from made_tables import made_by, parsed, scores_of, texts
-from mnlearn_studies.datasets.sample_names import base_of
+from mnlearn_studies.datasets.sample_names import base_of, list_means
 from mnlearn_studies.records.gather import with_means
 from mnlearn_studies.report import tables
 from mnlearn_studies.report.material import Material
 from mnlearn_studies.report.tables.of_lem import tabulate_times, tabulate_units
 from mnlearn_studies.study.definition import Study
-from mnlearn_studies.study.samples import list_means
 
 LABELS = {"alarm": "Alarm", "msnbc": "MSNBC", "traffic": "Traffic"}
 

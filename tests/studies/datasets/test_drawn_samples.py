@@ -10,7 +10,7 @@ from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.drawn_samples import draw_sample
 from mnlearn_studies.datasets.prepare import check_dataset, prepare_dataset
 from mnlearn_studies.datasets.sample_names import Sample, base_of, parse_drawn
-from mnlearn_studies.plan.costs import growth
+from mnlearn_studies.plan.resources import growth
 from mnlearn_studies.records.record import Record
 
 

@@ -7,21 +7,19 @@ import pytest
 
 from made_study import make_plan
 from mnlearn.runtime.errors import InputError
-from mnlearn_studies.plan.costs import (
+from mnlearn_studies.plan.resources import (
+    LEAST_MIB,
+    LEAST_MINUTES,
     QUANTITIES,
+    START_SECONDS,
+    UNKNOWN_MIB,
+    UNKNOWN_MINUTES,
     UNKNOWN_SIZE,
+    JobResources,
     estimate_cost,
     growth,
     load_laws,
     n_products,
-)
-from mnlearn_studies.plan.resources import (
-    LEAST_MIB,
-    LEAST_MINUTES,
-    START_SECONDS,
-    UNKNOWN_MIB,
-    UNKNOWN_MINUTES,
-    JobResources,
 )
 from mnlearn_studies.records.record import Record
 from workflow_tree import ROOT

@@ -4,8 +4,7 @@ import pytest
 
 from made_study import claim, make_plan
 from mnlearn.learning.rounds import VARIABLES, Round
-from mnlearn_studies.plan.costs import Cost, growth
-from mnlearn_studies.plan.resources import UNKNOWN_MIB, UNKNOWN_MINUTES, JobResources
+from mnlearn_studies.plan.resources import UNKNOWN_MIB, UNKNOWN_MINUTES, Cost, JobResources, growth
 from mnlearn_studies.records.kinds.parts import parts_of, rounds_of
 from mnlearn_studies.records.record import Record
 

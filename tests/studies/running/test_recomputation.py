@@ -10,8 +10,7 @@ from workflow.recomputation import Recomputation
 from made_study import make_all, make_plan
 from mnlearn.runtime.files import read_json, write_json
 from mnlearn_studies.plan.configuration import configuration
-from mnlearn_studies.plan.costs import load_laws
-from mnlearn_studies.plan.resources import JobResources
+from mnlearn_studies.plan.resources import JobResources, load_laws
 from mnlearn_studies.records.kinds import KINDS
 from mnlearn_studies.records.making import make_record
 from mnlearn_studies.records.record import Job, Record

@@ -25,6 +25,7 @@ from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.scoring.metrics import METRIC_NAMES, METRICS, Metric, Request, find_metric
 from mnlearn_studies.records.files import (
     CHOSEN,
+    MODEL_CODE,
     TRACE,
     model_digest,
     model_path,
@@ -34,7 +35,6 @@ from mnlearn_studies.records.files import (
 )
 from mnlearn_studies.records.kind import Kind, Planned, Row, head
 from mnlearn_studies.records.kinds.parts import CHECKPOINTS
-from mnlearn_studies.records.model_code import MODEL_CODE
 from mnlearn_studies.records.record import Job, Recipe, Record, recipe_digest
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.frames import read_frame

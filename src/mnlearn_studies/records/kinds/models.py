@@ -5,10 +5,10 @@ from typing import Any, ClassVar
 
 from mnlearn.methods import learner_root
 from mnlearn.runtime.code_digest import code_digest
+from mnlearn_studies.records.files import MODEL_CODE
 from mnlearn_studies.records.kind import Kind, Planned
 from mnlearn_studies.records.kinds.parts import CHECKPOINTS, network_input, parts_of
 from mnlearn_studies.records.learn import learn_cell
-from mnlearn_studies.records.model_code import MODEL_CODE
 from mnlearn_studies.records.record import Job, Recipe, Record, recipe_digest
 from mnlearn_studies.study.definition import Study
 

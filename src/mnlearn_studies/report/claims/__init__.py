@@ -14,7 +14,6 @@ from mnlearn_studies.report.claims.counts import Count
 from mnlearn_studies.report.claims.evidence import Entry, lacks, sources_in
 from mnlearn_studies.report.claims.examples import Example
 from mnlearn_studies.report.claims.ratios import Range, Ratio
-from mnlearn_studies.report.claims.rendering import Claim, to_csv, to_text
 from mnlearn_studies.report.claims.settings import Setting, Stated, Unavailable
 from mnlearn_studies.report.claims.values import (
     Correlation,
@@ -30,7 +29,10 @@ from mnlearn_studies.report.claims.verdicts import (
     SETUP,
     SLIP,
     UNKNOWN,
+    Claim,
     Outcome,
+    to_csv,
+    to_text,
 )
 from mnlearn_studies.report.material import Material, read_entry
 from mnlearn_studies.report.tables.table import significant

@@ -13,10 +13,14 @@ from mnlearn.drawing.style import render, style
 from mnlearn.runtime.files import write_bytes
 from mnlearn_studies.report.figures.against_time import Growth, Pareto
 from mnlearn_studies.report.figures.canvas import FigureEntry
-from mnlearn_studies.report.figures.differences import Differences, draw_conversion_loss
 from mnlearn_studies.report.figures.of_lem import draw_learning_curves
 from mnlearn_studies.report.figures.query_curves import QueryCurves
-from mnlearn_studies.report.figures.reproduction import Reproduction, draw_distances
+from mnlearn_studies.report.figures.reproduction import (
+    Differences,
+    Reproduction,
+    draw_conversion_loss,
+    draw_distances,
+)
 from mnlearn_studies.report.figures.scatter import Scatter
 from mnlearn_studies.report.figures.structure import StructureFigure
 from mnlearn_studies.report.material import Material, Options, chosen_products

@@ -13,8 +13,8 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_table
 from mnlearn.scoring.metrics import METRIC_NAMES
 from mnlearn_studies.datasets.registry import load_registry, registry_path
+from mnlearn_studies.datasets.sample_names import list_means
 from mnlearn_studies.study.definition import Study
-from mnlearn_studies.study.samples import list_means
 
 # Quantities of each kind of number. Others, such as settings, have no counterpart to be near to.
 KINDS = {

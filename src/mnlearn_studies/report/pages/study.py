@@ -11,7 +11,7 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text
 from mnlearn.scoring.metrics import METRICS
 from mnlearn_studies.datasets.sample_names import base_of
-from mnlearn_studies.report.claims.rendering import Claim, count_verdicts, explain_verdicts
+from mnlearn_studies.report.claims.verdicts import Claim, count_verdicts, explain_verdicts
 from mnlearn_studies.report.markdown import (
     bullets,
     escape,
@@ -24,7 +24,7 @@ from mnlearn_studies.report.markdown import (
 )
 from mnlearn_studies.report.material import Material, Options
 from mnlearn_studies.report.pages.numbers import list_below
-from mnlearn_studies.report.pages.records import describe_provenance
+from mnlearn_studies.report.pages.overview import describe_provenance
 from mnlearn_studies.report.tables.table import DAGGER
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.reading import walk

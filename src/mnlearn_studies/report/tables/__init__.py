@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from mnlearn.runtime.files import write_text
 from mnlearn.runtime.names import one_line
-from mnlearn_studies.datasets.sample_names import base_of
+from mnlearn_studies.datasets.sample_names import base_of, list_means
 from mnlearn_studies.records.files import find_version as find_version
 from mnlearn_studies.records.gather import COLUMNS as COLUMNS
 from mnlearn_studies.records.kinds import KINDS as RECORDS
@@ -20,7 +20,7 @@ from mnlearn_studies.report.material import Material, Options, chosen_products
 from mnlearn_studies.report.tables.compare import Compare
 from mnlearn_studies.report.tables.datasets import Datasets
 from mnlearn_studies.report.tables.formats import to_csv, to_latex, to_markdown
-from mnlearn_studies.report.tables.methods import Paired, Ranks, Spread
+from mnlearn_studies.report.tables.methods import Paired, Ranks, Spread, Variants, VariantsByDataset
 from mnlearn_studies.report.tables.of_gssl import (
     tabulate_choices,
     tabulate_cmll_by_value,
@@ -28,11 +28,9 @@ from mnlearn_studies.report.tables.of_gssl import (
 )
 from mnlearn_studies.report.tables.of_lem import tabulate_times, tabulate_units
 from mnlearn_studies.report.tables.table import Table, TableEntry, mark_stale
-from mnlearn_studies.report.tables.variants import Variants, VariantsByDataset
 from mnlearn_studies.study.frames import read_frame as read_frame
 from mnlearn_studies.study.published import Source, is_time
 from mnlearn_studies.study.reading import walk
-from mnlearn_studies.study.samples import list_means
 
 # Tables that one study has; they take no options.
 OF_STUDIES: dict[str, Callable[[Material], Table]] = {
