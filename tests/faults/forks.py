@@ -78,10 +78,10 @@ def freeze():
     for name, value in STOPPED.items():
         setattr(time, name, lambda value=value: value)
     resource.getrusage = lambda who: types.SimpleNamespace(ru_maxrss=0)
-    from mnlearn.learning.circuits import growth
+    from mnlearn.learning import shares
     from mnlearn.runtime import atomic, provenance
 
-    growth._SECONDS_BETWEEN_STATES = -1.0
+    shares.SECONDS_BETWEEN_STATES = -1.0
     atomic._sync = lambda path: None
     provenance.clear_caches = lambda: None
 

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mnlearn.inference.conditionals import log_conditionals
-from mnlearn.learning.learner import Task
-from mnlearn.methods.dn_boost import DNBoost, Workspace
+from mnlearn.learning.learner import Task, Workspace
+from mnlearn.methods.dn_boost import DNBoost
 from state_oracles import log_softmax, random_states
 
 RATE, PENALTY, LEAST = 0.4, 0.7, 2.0

@@ -16,6 +16,7 @@ from mnlearn.kernels.l1_logistic.quadratic_model import (
     _step_inside,
     renew_hessian,
 )
+from mnlearn.learning.learner import Task
 from mnlearn.learning.logistic import Regressions, _design, learn_logistic_path
 from mnlearn.learning.logistic_path import build_pair_features, merge_pairs
 from mnlearn.learning.mixtures import average_networks
@@ -183,7 +184,7 @@ def test_a_path_goes_on_where_another_ended(free):
 def test_penalties_are_learned_down_to_the_one_that_is_asked_for():
     """The same bytes, whatever is asked for first."""
     data = random_data(4)
-    falling, rising = (PenaltyPaths(data, PENALTIES, threads=1) for _ in range(2))
+    falling, rising = (PenaltyPaths(Task(data, {"lambda": PENALTIES})) for _ in range(2))
     assert list(falling.path("free", 1e-5, 10.0)[0].penalties) == [100.0, 30.0, 10.0]
     rising.path("free", 1e-5, 0.1)
     seconds = [falling.path("free", 1e-5, p)[1] for p in PENALTIES[::-1]]

@@ -39,13 +39,11 @@ class BoostedTrees:
             np.bincount(x, data.weight, k) for x, k in zip(values.T, self._arity, strict=True)
         ]
         self._log_odds = np.concatenate([np.log((c + 1.0) / (c[0] + 1.0)) for c in counts])
-        self.seconds_shared = 0.0
 
     def grow(self, shares: Shares, name: tuple[Any, ...], threads: int) -> None:
         """Grow the trees of all variables, or of this process's share of them."""
-        self._grown, self.seconds_shared = shares.learn(
-            name, self._data.n_vars, lambda: self._boost, self._absent, threads
-        )
+        n_vars = self._data.n_vars
+        self._grown = shares.learn(name, n_vars, lambda: self._boost, self._absent, threads)
 
     def _boost(self, first: int, end: int) -> Arrays:
         """Grow the trees of a range of variables."""

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.learning.learner import Fitted
+from mnlearn.learning.shares import Store
 from mnlearn.models.io.native import read_npz, write_npz
 from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import file_digest, read_json, write_json
 
 
-class Checkpoints:
+class Checkpoints(Store):
     """A folder of finished steps, each under a digest of everything it depends on.
 
     `context` holds what all steps of one search depend on: the code, the data, the grid, because

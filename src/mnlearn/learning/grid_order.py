@@ -2,9 +2,9 @@
 
 import itertools
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 # So many grid points in a row, each worse than the one before, end a stage that may end early.
 WORSE_IN_A_ROW = 3
@@ -100,25 +100,3 @@ def is_falling(scores: Sequence[float]) -> bool:
     """Tell whether each of the last `WORSE_IN_A_ROW` scores is lower than the one before."""
     last = scores[-WORSE_IN_A_ROW - 1 :]
     return len(last) > WORSE_IN_A_ROW and all(b < a for a, b in itertools.pairwise(last))
-
-
-T = TypeVar("T")
-
-
-class Latest(Generic[T]):
-    """The result that was made most recently."""
-
-    def __init__(self) -> None:
-        self._key: Hashable = None
-        self._result: T | None = None
-
-    def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the result of a key: the latest one if it is of this key, else a new one."""
-        if self._result is None or self._key != key:
-            self.forget()
-            self._key, self._result = key, make()
-        return self._result
-
-    def forget(self) -> None:
-        """Free the memory of the result."""
-        self._result = None

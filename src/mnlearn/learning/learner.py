@@ -1,16 +1,17 @@
 """What a learner is to the rest of the package."""
 
 import dataclasses
+import math
 import sys
 import typing
-from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning.grid_order import Path, Step
 from mnlearn.learning.parameters import check_value, convert, public_name
-from mnlearn.learning.shares import ALONE, Shares, Store
+from mnlearn.learning.shares import Shares, Store
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
@@ -43,8 +44,36 @@ class Task:
     threads: int = 1
     network: DependencyNetwork | None = None
     criterion: Callable[[Model], float] | None = None
-    store: Store | None = None
-    shares: Shares = ALONE
+    store: Store = field(default_factory=Store)
+    shares: Shares = field(default_factory=Shares)
+
+
+T = TypeVar("T")
+
+
+class Workspace(Generic[T]):
+    """What grid points of a task share: results by key, each with the seconds that it took.
+
+    At most so many are kept; the others are freed before a new one is made.
+    """
+
+    def __init__(self, task: Task, most: float = math.inf) -> None:
+        self.task, self._most = task, most
+        self._kept: dict[Hashable, tuple[T, float]] = {}
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> tuple[T, float]:
+        """Return the result of a key and its seconds; it is made once."""
+        if key not in self._kept:
+            if len(self._kept) >= self._most:
+                self.forget()
+            began = self.task.shares.clock()
+            made = make()
+            self._kept[key] = made, self.task.shares.clock() - began
+        return self._kept[key]
+
+    def forget(self) -> None:
+        """Free the memory of all results."""
+        self._kept.clear()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -148,9 +177,9 @@ class Learner:
     @classmethod
     def seeds(cls, seed: int) -> dict[str, int]:
         """Return a seed as the value of every hyperparameter that is one."""
-        fields = {name: field for name, field in cls.fields().items() if name.endswith("_seed")}
-        for field in fields.values():
-            check_value(field, seed)
+        fields = {name: one for name, one in cls.fields().items() if name.endswith("_seed")}
+        for one in fields.values():
+            check_value(one, seed)
         return dict.fromkeys(fields, seed)
 
     @classmethod

@@ -5,7 +5,7 @@ our own because the targets share work that a library would repeat (decision 000
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from mnlearn.kernels.l1_logistic.loss import LogisticData, Target
 from mnlearn.kernels.l1_logistic.path import PathGoal, PathResult, l1_path
 from mnlearn.kernels.trees import cooccurrence
 from mnlearn.learning.logistic_path import LogisticPath
-from mnlearn.learning.shares import ALONE, Arrays, Shares, Work
+from mnlearn.learning.shares import Arrays, Shares, Work
 from mnlearn.learning.softmax_regression import SoftmaxTask, softmax_path
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
@@ -174,7 +174,7 @@ class Regressions:
         *,
         after: LogisticPath | None = None,
         threads: int = 1,
-        shares: Shares = ALONE,
+        shares: Shares | None = None,
     ) -> LogisticPath:
         """Return the regressions of all variables for falling penalties, after `after`."""
 
@@ -191,9 +191,8 @@ class Regressions:
         before = [] if after is None else after.penalties.tolist()
         name = ("regressions", self.free_intercept, tolerance, before, penalties.tolist())
         absent = partial(_no_regressions, data.schema, len(penalties))
-        found, seconds = shares.learn(name, data.n_vars, begin, absent, threads)
-        loss = _constant_loss(data)
-        path = replace(_gather(penalties, found, loss, data.schema), seconds_shared=seconds)
+        found = (shares or Shares()).learn(name, data.n_vars, begin, absent, threads)
+        path = _gather(penalties, found, _constant_loss(data), data.schema)
         return path if after is None else after.joined(path)
 
 

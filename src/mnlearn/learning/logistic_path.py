@@ -35,7 +35,7 @@ class LogisticPath:
 
     coefficient : for each penalty, row c has the weights of other columns in the logit of column c.
     intercept : (n_penalties, n_columns). gap : (n_penalties, n_vars), in nats. constant_loss :
-        (n_vars,), loss of the best constant. seconds_shared : those of other processes.
+        (n_vars,), loss of the best constant.
     """
 
     penalties: NDArray[np.float64]
@@ -44,7 +44,6 @@ class LogisticPath:
     gap: NDArray[np.float64]
     constant_loss: NDArray[np.float64]
     schema: Schema
-    seconds_shared: float = 0.0
 
     def place(self, penalty: float) -> int:
         """Return the position of a penalty of the path."""
@@ -66,7 +65,6 @@ class LogisticPath:
             coefficient=self.coefficient + path.coefficient,
             intercept=read_only(np.vstack([self.intercept, path.intercept])),
             gap=read_only(np.vstack([self.gap, path.gap])),
-            seconds_shared=self.seconds_shared + path.seconds_shared,
         )
 
     def network(self, penalty: float) -> DependencyNetwork:

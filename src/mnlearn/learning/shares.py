@@ -3,8 +3,8 @@
 import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,18 +20,33 @@ Work = Callable[[int, int], Arrays]
 # Variables differ in what they cost, and similar ones often stand together in the data. So each
 # process takes so many blocks of them, which lie apart.
 _BLOCKS_PER_PART = 8
-_SECONDS_BETWEEN_STATES = 45.0
+SECONDS_BETWEEN_STATES = 45.0
 _SECONDS = "seconds"
 
 
-class Store(Protocol):
-    """Keeps the state of long learning on disk, from which an interrupted run resumes."""
+class Store:
+    """Where long learning keeps its state, from which an interrupted run resumes: here nowhere."""
 
     def load(self, key: Mapping[str, Any]) -> dict[str, NDArray] | None:
         """Return the arrays that were kept last under a key, or None."""
+        return None
 
     def save(self, key: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> None:
         """Keep arrays under a key in place of what was kept before."""
+
+
+class Pace:
+    """Says when the state of long learning is to be kept again."""
+
+    def __init__(self) -> None:
+        self._kept = time.monotonic()
+
+    def is_due(self) -> bool:
+        """Tell whether so many seconds have passed since it last was."""
+        now = time.monotonic()
+        due = now - self._kept > SECONDS_BETWEEN_STATES
+        self._kept = now if due else self._kept
+        return due
 
 
 @dataclass(frozen=True)
@@ -46,17 +61,22 @@ class Part:
         return place % self.of == self.number - 1
 
 
-@dataclass(frozen=True)
+@dataclass
 class Shares:
     """The variables of a dataset, shared out to processes that keep what they learn in a store.
 
     A process without a part of its own puts the shares of all together, and learns what it does not
-    find.
+    find. `elsewhere` has the seconds that other processes, or this one before, took for it.
     """
 
-    store: Store | None = None
+    store: Store = field(default_factory=Store)
     n_parts: int = 1
     own: Part | None = None
+    elsewhere: float = 0.0
+
+    def clock(self) -> float:
+        """Return the processor seconds of this process and of those whose work it has found."""
+        return time.process_time() + self.elsewhere
 
     def learn(
         self,
@@ -65,40 +85,36 @@ class Shares:
         begin: Callable[[], Work],
         absent: Work,
         threads: int = 1,
-    ) -> tuple[dict[str, NDArray], float]:
-        """Return what is learned of all variables, and the seconds of other processes in it.
+    ) -> dict[str, NDArray]:
+        """Return what is learned of all variables.
 
         `begin` is called once, if there is anything to learn here; the result for a variable must
         not depend on the range. `absent` stands for what a process with a part of its own does not
         learn.
         """
         if self.n_parts == 1:
-            return _join(map_ranges(begin(), n_vars, threads, str(name[0]))), 0.0
+            return _join(map_ranges(begin(), n_vars, threads, str(name[0])))
         found, seconds = self._find(name)
+        self.elsewhere += seconds
         blocks = _cut(n_vars, self.n_parts * _BLOCKS_PER_PART)
-        missing = [k for k in range(len(blocks)) if k not in found and self._takes(k)]
-        if missing and self.own is None:
+        own = self.own
+        missing = [k for k in range(len(blocks)) if k not in found and (not own or own.takes(k))]
+        if missing and own is None:
             say(f"{len(missing)} of {len(blocks)} blocks of variables were not kept")
         work = begin() if missing else absent
-        began = kept = time.monotonic()
+        began, pace = time.monotonic(), Pace()
         for k in missing:
             pulse(f"{name[0]}: block {k + 1} of {len(blocks)}")
             found[k] = _learn_block(work, *blocks[k], threads)
-            now = time.monotonic()
-            if self.own and (k == missing[-1] or now - kept > _SECONDS_BETWEEN_STATES):
-                self._keep(name, self.own, found, seconds + now - began)
-                kept = now
-        return _join([found.get(k) or absent(*blocks[k]) for k in range(len(blocks))]), seconds
-
-    def _takes(self, block: int) -> bool:
-        return self.own is None or self.own.takes(block)
+            if own and (pace.is_due() or k == missing[-1]):
+                self._keep(name, own, found, seconds + time.monotonic() - began)
+        return _join([found.get(k) or absent(*blocks[k]) for k in range(len(blocks))])
 
     def _key(self, name: Sequence[Any], part: Part) -> dict[str, Any]:
         return {"variables": list(name), "part": str(part)}
 
     def _find(self, name: Sequence[Any]) -> tuple[dict[int, dict[str, NDArray]], float]:
         """Return the blocks that are kept, by number, and the seconds they took."""
-        assert self.store is not None
         found: dict[int, dict[str, NDArray]] = {}
         seconds = 0.0
         numbers = range(1, self.n_parts + 1)
@@ -116,13 +132,8 @@ class Shares:
     def _keep(
         self, name: Sequence[Any], own: Part, blocks: Mapping[int, Arrays], seconds: float
     ) -> None:
-        assert self.store is not None
         state = {f"{k}_{label}": array for k, one in blocks.items() for label, array in one.items()}
         self.store.save(self._key(name, own), {**state, _SECONDS: np.array(seconds)})
-
-
-# One process has all variables.
-ALONE = Shares()
 
 
 def _cut(n: int, n_blocks: int) -> list[tuple[int, int]]:

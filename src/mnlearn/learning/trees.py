@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels import trees as kernels
 from mnlearn.kernels.trees import Smoothing
-from mnlearn.learning.shares import ALONE, Arrays, Shares, Work
+from mnlearn.learning.shares import Arrays, Shares, Work
 from mnlearn.models.dependency_network import LEAF, Trees
 from mnlearn.runtime.arrays import read_only
 
@@ -25,7 +25,6 @@ class TreePath:
     trees: Trees
     gain: NDArray[np.float64]
     min_gain: float
-    seconds_shared: float = 0.0
 
     def cut(self, kappa: float) -> Trees:
         """Return the trees for `kappa`, at most the kappa that the full trees were grown with."""
@@ -60,7 +59,7 @@ def learn_tree_path(
     threads: int = 1,
     *,
     pseudocount: float = 1.0,
-    shares: Shares = ALONE,
+    shares: Shares | None = None,
     sample: int = 0,
 ) -> TreePath:
     """Grow a probability tree for each variable (Lowd & Davis 2010, Section III).
@@ -81,9 +80,10 @@ def learn_tree_path(
         )
 
     name = ("trees", sample, kappa, min_examples, pseudocount)
-    grown, seconds = shares.learn(name, data.n_vars, begin, partial(_no_trees, n_states), threads)
+    absent = partial(_no_trees, n_states)
+    grown = (shares or Shares()).learn(name, data.n_vars, begin, absent, threads)
     trees = _put_together(grown, negated, data.schema.arity, pseudocount)
-    return TreePath(trees, read_only(grown["gain"]), min_gain, seconds)
+    return TreePath(trees, read_only(grown["gain"]), min_gain)
 
 
 class _Examples:

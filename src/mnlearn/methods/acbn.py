@@ -17,13 +17,13 @@ class ACBN(CircuitLearner):
         0.5, "added to the count of each value at a leaf", low=1e-9, high=1e9
     )
 
-    def learn(self, budgets: EdgeBudgets[BayesGrowth]) -> Fitted:
+    def learn(self, budgets: EdgeBudgets) -> Fitted:
         """Return the circuit of a budget of edges."""
         return budgets.fit(
             lambda: BayesGrowth(budgets.task.train, self.pseudocount), self, self.pseudocount
         )
 
-    prepare = staticmethod(EdgeBudgets[BayesGrowth])
+    prepare = staticmethod(EdgeBudgets)
     title = "ACBN"
     citation = "Lowd & Domingos 2008, Section 4"
     stages = (

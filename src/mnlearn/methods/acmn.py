@@ -17,14 +17,14 @@ class ACMN(CircuitLearner):
     sd: float | None = standard_deviation(1.0)
     l1: float = l1_penalty(1.0)
 
-    def learn(self, budgets: EdgeBudgets[MarkovGrowth]) -> Fitted:
+    def learn(self, budgets: EdgeBudgets) -> Fitted:
         """Return the circuit of a budget of edges, its weights learned to the end."""
         penalty = Penalty(self.sd, self.l1)
         return budgets.fit(
             lambda: MarkovGrowth(budgets.task.train, penalty), self, self.sd, self.l1
         )
 
-    prepare = staticmethod(EdgeBudgets[MarkovGrowth])
+    prepare = staticmethod(EdgeBudgets)
     title = "ACMN"
     citation = "Lowd & Rooshenas 2013, Section 3"
     stages = (

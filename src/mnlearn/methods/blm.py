@@ -1,15 +1,13 @@
 """BLM: features by bottom-up search, generalising examples to match their neighbours."""
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
 from mnlearn.learning.features.bottom_up import BottomUpSearch, search_bottom_up
 from mnlearn.learning.features.literals import INITIAL
-from mnlearn.learning.learner import Task
+from mnlearn.learning.learner import Task, Workspace
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.weights.arrangement import (
-    Searches,
     WeightedFeatures,
     iterations,
     l1_penalty,
@@ -43,15 +41,14 @@ class BLM(WeightedFeatures):
         20, "seed of the order in which the search takes features", low=0, high=2**63
     )
 
-    share = Searches
+    def _found(self, workspace: Workspace) -> tuple[BottomUpSearch, float]:
+        """Return the outcome of a search, which is made once, and its seconds."""
+        return workspace.get(self.structure(), lambda: self._search(workspace.task))
 
-    def search(self, task: Task) -> tuple[BottomUpSearch, float]:
-        """Return the outcome of a search, and its seconds."""
-        began = time.process_time()
-        penalty = Penalty(self.search_sd, self.search_l1)
-        outcome = search_bottom_up(
+    def _search(self, task: Task) -> BottomUpSearch:
+        return search_bottom_up(
             task.train,
-            penalty,
+            Penalty(self.search_sd, self.search_l1),
             self.initial,
             self.neighbours,
             price=self.price,
@@ -59,15 +56,14 @@ class BLM(WeightedFeatures):
             seed=self.search_seed,
             threads=task.threads,
         )
-        return outcome, time.process_time() - began
 
-    def features(self, shared: Searches) -> FeatureSet:
+    def features(self, workspace: Workspace) -> FeatureSet:
         """Return the features of one search."""
-        return shared.get(self, self.search)[0].features
+        return self._found(workspace)[0].features
 
-    def record(self, shared: Searches) -> tuple[float, dict[str, Any]]:
+    def record(self, workspace: Workspace) -> tuple[float, dict[str, Any]]:
         """Return the seconds of a search, and its passes."""
-        search, seconds = shared.get(self, self.search)
+        search, seconds = self._found(workspace)
         return seconds, {"n_passes": len(search.replaced), "n_replaced": sum(search.replaced)}
 
     title = "BLM"

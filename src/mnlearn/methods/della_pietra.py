@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mnlearn.learning.features.della_pietra import InductionSearch
 from mnlearn.learning.features.pair_gains import (
@@ -15,10 +14,9 @@ from mnlearn.learning.features.pair_gains import (
     PseudoLikelihoodGains,
 )
 from mnlearn.learning.features.sampled_gains import SampledGains
-from mnlearn.learning.learner import Task
+from mnlearn.learning.learner import Task, Workspace
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.weights.arrangement import (
-    Searches,
     WeightedFeatures,
     iterations,
     l1_penalty,
@@ -76,13 +74,11 @@ class DellaPietra(WeightedFeatures):
     max_iterations: int = iterations()
     search_seed: int = parameter(20, "seed of the Gibbs chains of the search", low=0, high=2**63)
 
-    share = Searches
-
     def search_features(self, task: Task) -> Induced:
         """Search features; a search that was killed goes on from the state that was kept."""
         began = time.process_time()
         name = {"search": [str(value) for value in self.structure()]}
-        kept = None if task.store is None else task.store.load(name)
+        kept = task.store.load(name)
         before = 0.0 if kept is None else float(kept["seconds"])
         search = self.new_search(task)
         if kept is None:
@@ -90,10 +86,9 @@ class DellaPietra(WeightedFeatures):
         else:
             search.restore(kept)
 
-        def keep(state: dict[str, NDArray]) -> None:
-            seconds = before + time.process_time() - began
-            if task.store is not None:
-                task.store.save(name, {**state, "seconds": np.array(seconds)})
+        def keep() -> None:
+            seconds = np.array(before + time.process_time() - began)
+            task.store.save(name, {**search.state(), "seconds": seconds})
 
         left = np.inf if self.max_seconds is None else self.max_seconds - before
         stopped_by = search.run(began + left, keep)
@@ -121,13 +116,19 @@ class DellaPietra(WeightedFeatures):
         pool = PairCandidates(data, self.min_support, threads)
         return InductionSearch(pool, gains, self.min_gain, self.search == "quick", most)
 
-    def features(self, shared: Searches) -> FeatureSet:
-        """Return the features of one search."""
-        return shared.get(self, self.search_features)[0]
+    def _induced(self, workspace: Workspace) -> Induced:
+        """Return the outcome of a search, which is made once."""
+        found: Induced
+        found, _ = workspace.get(self.structure(), lambda: self.search_features(workspace.task))
+        return found
 
-    def record(self, shared: Searches) -> tuple[float, dict[str, Any]]:
+    def features(self, workspace: Workspace) -> FeatureSet:
+        """Return the features of one search."""
+        return self._induced(workspace)[0]
+
+    def record(self, workspace: Workspace) -> tuple[float, dict[str, Any]]:
         """Return the seconds of a search, and what its record says."""
-        return shared.get(self, self.search_features)[1:]
+        return self._induced(workspace)[1:]
 
     title = "Della Pietra"
     citation = "Della Pietra, Della Pietra & Lafferty 1997"

@@ -12,9 +12,10 @@ from mnlearn.learning.conversion import (
     cpd_features,
     to_markov_network,
 )
-from mnlearn.learning.learner import Fitted, Stage
+from mnlearn.learning.learner import Fitted, Stage, Workspace
 from mnlearn.learning.parameters import parameter
-from mnlearn.methods.dn_tree import GrownTrees, TreeLearner, grow_trees
+from mnlearn.learning.trees import TreePath
+from mnlearn.methods.dn_tree import TreeLearner
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.io import suffixes
 
@@ -35,15 +36,15 @@ class DN2MN(TreeLearner):
     )
     kappa_by: str = parameter("source", "network that kappa is chosen by", choices=KAPPA_BY)
 
-    def learn_source(self, grown: GrownTrees) -> Fitted:
+    def learn_source(self, workspace: Workspace) -> Fitted:
         """Return the network by whose validation score kappa is chosen."""
-        return self.learn(grown) if self.kappa_by == "converted" else self._source(grown)
+        return self.learn(workspace) if self.kappa_by == "converted" else self._source(workspace)
 
-    def learn(self, grown: GrownTrees) -> Fitted:
+    def learn(self, workspace: Workspace) -> Fitted:
         """Return the Markov network of a dependency network (Lowd 2012, Sections 4 and 5)."""
-        source = self._source(grown)
+        source = self._source(workspace)
         assert isinstance(source.model, DependencyNetwork)
-        train = grown.train
+        train = workspace.task.train
         began = time.process_time()
         network = to_markov_network(
             source.model,
@@ -51,7 +52,7 @@ class DN2MN(TreeLearner):
             choose_orders(self.orders, train.n_vars, self.max_length),
         )
         seconds = {**source.seconds, "weights": time.process_time() - began}
-        threads = grown.threads
+        threads = workspace.task.threads
         details = {
             **source.details,
             "n_cpd_literals": len(cpd_features(source.model)[0].var),
@@ -59,12 +60,11 @@ class DN2MN(TreeLearner):
         }
         return Fitted(network, seconds, details)
 
-    def _source(self, grown: GrownTrees) -> Fitted:
-        if grown.network is not None:
-            return Fitted(grown.network, {}, {})
-        return self.learn_trees(grown)
+    def _source(self, workspace: Workspace) -> Fitted:
+        given = workspace.task.network
+        return self.learn_trees(workspace) if given is None else Fitted(given, {}, {})
 
-    prepare = staticmethod(grow_trees)
+    prepare = staticmethod(Workspace[TreePath])
     title = "DN2MN"
     citation = "Lowd 2012"
     stages = (Stage(("kappa",), learn_source), Stage(("base", "orders"), learn, split="all"))

@@ -1,9 +1,8 @@
 """Dependency networks of bagged probability trees."""
 
-import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from mnlearn.learning.learner import Fitted, Stage, Task
+from mnlearn.learning.learner import Fitted, Stage, Task, Workspace
 from mnlearn.learning.mixtures import average_networks
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.trees import TreePath, learn_tree_path
@@ -11,39 +10,6 @@ from mnlearn.methods.dn_tree import TreeLearner
 from mnlearn.models.dependency_network import tree_network
 from mnlearn.models.io import suffixes
 from mnlearn.runtime.random_streams import stream
-
-
-@dataclass
-class Workspace:
-    """Trees of every bootstrap sample for every kappa of a grid, grown once."""
-
-    task: Task
-    kept: dict[tuple[float, ...], tuple[list[TreePath], float]] = field(default_factory=dict)
-
-    def paths(self, learner: "DNBag") -> tuple[list[TreePath], float]:
-        """Return the trees of all samples and the seconds they took."""
-        least, added = learner.min_leaf_examples, learner.pseudocount
-        key = (least, added, learner.n_bags, learner.bag_seed)
-        if key not in self.kept:
-            began = time.process_time()
-            kappa, threads = max(self.task.grid["kappa"]), self.task.threads
-            rng = stream(learner.bag_seed, "bagging")
-            samples = [self.task.train.resample(rng) for _ in range(learner.n_bags)]
-            found = [
-                learn_tree_path(
-                    sample,
-                    kappa,
-                    least,
-                    threads,
-                    pseudocount=added,
-                    shares=self.task.shares,
-                    sample=number,
-                )
-                for number, sample in enumerate(samples)
-            ]
-            seconds = sum(path.seconds_shared for path in found) + time.process_time() - began
-            self.kept[key] = found, seconds
-        return self.kept[key]
 
 
 @dataclass(eq=False, kw_only=True)
@@ -58,16 +24,36 @@ class DNBag(TreeLearner):
     @classmethod
     def learn_share(cls, task: Task) -> None:
         """Grow the trees of this process's share of the variables, on all samples."""
-        Workspace(task).paths(cls.first(task))
+        cls.first(task)._grow(task)
+
+    def _grow(self, task: Task) -> list[TreePath]:
+        """Return the trees of all samples for every kappa of a grid."""
+        rng, kappa = stream(self.bag_seed, "bagging"), max(task.grid["kappa"])
+        samples = [task.train.resample(rng) for _ in range(self.n_bags)]
+        return [
+            learn_tree_path(
+                one,
+                kappa,
+                self.min_leaf_examples,
+                task.threads,
+                pseudocount=self.pseudocount,
+                shares=task.shares,
+                sample=number,
+            )
+            for number, one in enumerate(samples)
+        ]
 
     def learn(self, workspace: Workspace) -> Fitted:
         """Return the network of one kappa."""
-        paths, seconds = workspace.paths(self)
-        trees = [tree_network(path.cut(self.kappa), workspace.task.train.schema) for path in paths]
-        network = average_networks([(1.0 / len(trees), one) for one in trees])
-        return Fitted(network, {"structure": seconds}, {"n_leaves": len(network.features) // 2})
+        task, key = workspace.task, self.values_but("kappa")
+        paths, seconds = workspace.get(key, lambda: self._grow(task))
+        trees = [path.cut(self.kappa) for path in paths]
+        share = 1.0 / len(trees)
+        network = average_networks([(share, tree_network(t, task.train.schema)) for t in trees])
+        n_leaves = int(sum(one.is_leaf.sum() for one in trees))
+        return Fitted(network, {"structure": seconds}, {"n_leaves": n_leaves})
 
-    prepare = staticmethod(Workspace)
+    prepare = staticmethod(Workspace[list[TreePath]])
     title = "Dependency network, bagged probability trees"
     citation = "for comparison; Breiman 1996"
     stages = (Stage(("kappa",), learn),)

@@ -1,33 +1,13 @@
 """Dependency networks of gradient-boosted trees."""
 
-import time
-from dataclasses import dataclass, field, replace
-from typing import Any
+import itertools
+from dataclasses import dataclass, replace
 
 from mnlearn.kernels.boosting import BoostRule
 from mnlearn.learning.boosting import BoostedTrees
-from mnlearn.learning.learner import Fitted, Learner, Stage, Task
+from mnlearn.learning.learner import Fitted, Learner, Stage, Task, Workspace
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.io import suffixes
-
-
-@dataclass
-class Workspace:
-    """The trees for the most rounds of a grid, by the other hyperparameters."""
-
-    task: Task
-    kept: dict[tuple[Any, ...], tuple[BoostedTrees, float]] = field(default_factory=dict)
-
-    def trees(self, learner: "DNBoost") -> tuple[BoostedTrees, float]:
-        """Return the trees and the seconds they took."""
-        key = learner.values_but("n_rounds")
-        if key not in self.kept:
-            began, most = time.process_time(), max(self.task.grid["n_rounds"])
-            rule = BoostRule(learner.rate, learner.leaf_penalty, learner.min_curvature)
-            found = BoostedTrees(self.task.train, most, learner.max_depth, rule)
-            found.grow(self.task.shares, ("boosted trees", most, *key), self.task.threads)
-            self.kept[key] = found, found.seconds_shared + time.process_time() - began
-        return self.kept[key]
 
 
 @dataclass(eq=False, kw_only=True)
@@ -49,18 +29,25 @@ class DNBoost(Learner):
     @classmethod
     def learn_share(cls, task: Task) -> None:
         """Grow the trees of this process's share of the variables."""
-        workspace = Workspace(task)
-        for depth in task.grid["max_depth"]:
-            for rate in task.grid["rate"]:
-                workspace.trees(replace(cls.first(task), max_depth=depth, rate=rate))
+        for depth, rate in itertools.product(task.grid["max_depth"], task.grid["rate"]):
+            replace(cls.first(task), max_depth=depth, rate=rate)._grow(task)
+
+    def _grow(self, task: Task) -> BoostedTrees:
+        """Return the trees for the most rounds of a grid."""
+        most, rule = max(task.grid["n_rounds"]), (self.rate, self.leaf_penalty, self.min_curvature)
+        found = BoostedTrees(task.train, most, self.max_depth, BoostRule(*rule))
+        name = ("boosted trees", most, *self.values_but("n_rounds"))
+        found.grow(task.shares, name, task.threads)
+        return found
 
     def learn(self, workspace: Workspace) -> Fitted:
         """Return the network of some rounds."""
-        trees, seconds = workspace.trees(self)
+        key = self.values_but("n_rounds")
+        trees, seconds = workspace.get(key, lambda: self._grow(workspace.task))
         network = trees.network(self.n_rounds)
         return Fitted(network, {"structure": seconds}, {"n_features": len(network.features)})
 
-    prepare = staticmethod(Workspace)
+    prepare = staticmethod(Workspace[BoostedTrees])
     title = "Dependency network, boosted trees"
     citation = "for comparison; Friedman 2001"
     stages = (Stage(("max_depth", "rate", "n_rounds"), learn),)

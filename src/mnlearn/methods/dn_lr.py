@@ -1,16 +1,13 @@
 """Dependency networks with L1-penalised logistic regressions."""
 
-import time
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from mnlearn.data.dataset import Dataset
 from mnlearn.learning.grid_order import falling, is_falling
-from mnlearn.learning.learner import Fitted, Learner, Stage, Task
+from mnlearn.learning.learner import Fitted, Learner, Stage, Task, Workspace
 from mnlearn.learning.logistic import TOLERANCE, LogisticPath, Regressions
 from mnlearn.learning.parameters import parameter
-from mnlearn.learning.shares import ALONE, Shares
 from mnlearn.models.io import suffixes
 
 INTERCEPTS = ("free", "penalised")
@@ -25,43 +22,30 @@ class GrownPath:
     seconds: dict[float, float] = field(default_factory=dict)
 
 
-@dataclass
-class PenaltyPaths:
+class PenaltyPaths(Workspace[GrownPath]):
     """Logistic regressions for the penalties of a grid, learned down to where they are needed.
 
     Those of each penalty start at those of the next greater one of the grid.
     """
 
-    train: Dataset
-    penalties: list[float]
-    threads: int
-    shares: Shares = ALONE
-    grown: dict[tuple[str, float], GrownPath] = field(default_factory=dict)
-
     def path(self, intercept: str, gap: float, penalty: float) -> tuple[LogisticPath, float]:
         """Return the path down to a penalty or further, and the seconds down to it."""
-        key = (intercept, gap)
-        began = time.process_time()
-        if key not in self.grown:
-            self.grown[key] = GrownPath(Regressions(self.train, intercept == "free"))
-        own = self.grown[key]
-        while penalty not in own.seconds:
-            rest = [p for p in self.penalties if p not in own.seconds]
-            following = np.array([max(rest)], np.float64)
-            shared = own.path.seconds_shared if own.path else 0.0
-            own.path = own.regressions.all_paths(
-                following, gap, after=own.path, threads=self.threads, shares=self.shares
-            )
-            spent = own.path.seconds_shared - shared + time.process_time() - began
-            own.seconds[max(rest)] = max(own.seconds.values(), default=0.0) + spent
-            began = time.process_time()
+        task, total = self.task, 0.0
+        shared = Regressions(task.train, intercept == "free")
+        own, _ = self.get((intercept, gap), lambda: GrownPath(shared))
+        for following in sorted(task.grid["lambda"], reverse=True):
+            if following not in own.seconds:
+                began = task.shares.clock()
+                own.path = own.regressions.all_paths(
+                    np.array([following]), gap, after=own.path, threads=task.threads,
+                    shares=task.shares,
+                )  # fmt: skip
+                own.seconds[following] = total + task.shares.clock() - began
+            total = own.seconds[following]
+            if following == penalty:
+                break
         assert own.path is not None
-        return own.path, own.seconds[penalty]
-
-
-def regress(task: Task) -> PenaltyPaths:
-    """Return a workspace for all penalties of the grid."""
-    return PenaltyPaths(task.train, task.grid["lambda"], task.threads, task.shares)
+        return own.path, total
 
 
 @dataclass(eq=False, kw_only=True)
@@ -81,7 +65,7 @@ class LogisticLearner(Learner):
     @classmethod
     def learn_share(cls, task: Task) -> None:
         """Learn this process's share, down to where the search of penalties would end."""
-        learner, paths = cls.first(task), regress(task)
+        learner, paths = cls.first(task), PenaltyPaths(task)
         ends_early = cls.stages[0].until_worse is not None and task.criterion is not None
         scores: list[float] = []
         for penalty in sorted(task.grid["lambda"], reverse=True):
@@ -111,7 +95,7 @@ class DNLR(LogisticLearner):
             },
         )
 
-    prepare = staticmethod(regress)
+    prepare = staticmethod(PenaltyPaths)
     title = "Dependency network, logistic regressions"
     citation = "Lowd 2012, Section 6.2; Ravikumar et al. 2010"
     stages = (Stage(("lambda",), learn, until_worse=falling("lambda")),)

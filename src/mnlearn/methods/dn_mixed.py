@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
-from mnlearn.learning.learner import Fitted, Stage
+from mnlearn.learning.learner import Fitted, Stage, Workspace
 from mnlearn.learning.mixtures import average_networks
 from mnlearn.learning.parameters import parameter
-from mnlearn.methods.dn_tree import GrownTrees, TreeLearner, grow_trees
+from mnlearn.learning.trees import TreePath
+from mnlearn.methods.dn_tree import TreeLearner
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.io import suffixes
 
@@ -18,15 +19,15 @@ class DNMixed(TreeLearner):
         0.5, "share of the trees in the mean of the log-probabilities", low=0.0, high=1.0
     )
 
-    def learn(self, grown: GrownTrees) -> Fitted:
+    def learn(self, workspace: Workspace) -> Fitted:
         """Return the network of one share and kappa."""
-        trees = self.learn_trees(grown)
+        trees, given = self.learn_trees(workspace), workspace.task.network
         assert isinstance(trees.model, DependencyNetwork)
-        assert grown.network is not None
-        parts = [(self.share, trees.model), (1.0 - self.share, grown.network)]
+        assert given is not None
+        parts = [(self.share, trees.model), (1.0 - self.share, given)]
         return Fitted(average_networks(parts), trees.seconds, trees.details)
 
-    prepare = staticmethod(grow_trees)
+    prepare = staticmethod(Workspace[TreePath])
     title = "Dependency network, trees averaged with another"
     citation = "for comparison; geometric means of CPDs"
     stages = (Stage(("share", "kappa"), learn),)

@@ -1,14 +1,11 @@
 """Dependency networks with probability trees."""
 
-import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from mnlearn.data.dataset import Dataset
-from mnlearn.learning.learner import Fitted, Learner, Stage, Task
+from mnlearn.learning.learner import Fitted, Learner, Stage, Task, Workspace
 from mnlearn.learning.parameters import parameter
-from mnlearn.learning.shares import ALONE, Shares
 from mnlearn.learning.trees import TreePath, learn_tree_path
-from mnlearn.models.dependency_network import DependencyNetwork, Trees, tree_network
+from mnlearn.models.dependency_network import Trees, tree_network
 from mnlearn.models.io import suffixes
 
 
@@ -31,58 +28,37 @@ class TreeLearner(Learner):
     @classmethod
     def learn_share(cls, task: Task) -> None:
         """Grow the trees of this process's share of the variables."""
-        grow_trees(task).trees(cls.first(task))
+        cls.first(task).grown(Workspace(task))
 
-    def learn_trees(self, grown: "GrownTrees") -> Fitted:
+    def grown(self, workspace: Workspace) -> tuple[Trees, float]:
+        """Return the trees and the seconds it took to grow them for the whole grid."""
+        least, added = key = (self.min_leaf_examples, self.pseudocount)
+        task = workspace.task
+
+        def grow() -> TreePath:
+            kappa, shares = max(task.grid["kappa"]), task.shares
+            return learn_tree_path(
+                task.train, kappa, least, task.threads, pseudocount=added, shares=shares
+            )
+
+        path, seconds = workspace.get(key, grow)
+        return path.cut(self.kappa), seconds
+
+    def learn_trees(self, workspace: Workspace) -> Fitted:
         """Return the dependency network of one kappa (Lowd & Davis 2010, Section III)."""
-        trees, seconds = grown.trees(self)
+        trees, seconds = self.grown(workspace)
         return Fitted(
-            tree_network(trees, grown.train.schema),
+            tree_network(trees, workspace.task.train.schema),
             {"structure": seconds},
             {"n_leaves": int(trees.is_leaf.sum()), "deepest_leaf": int(trees.depth.max())},
         )
-
-
-@dataclass
-class GrownTrees:
-    """Trees for every kappa of a grid, grown once, beside a network that is given."""
-
-    train: Dataset
-    largest_kappa: float
-    threads: int
-    shares: Shares = ALONE
-    network: DependencyNetwork | None = None
-    paths: dict[tuple[float, float], tuple[TreePath, float]] = field(default_factory=dict)
-
-    def trees(self, learner: TreeLearner) -> tuple[Trees, float]:
-        """Return the trees and the seconds it took to grow them for the whole grid."""
-        least, added = key = (learner.min_leaf_examples, learner.pseudocount)
-        if key not in self.paths:
-            began = time.process_time()
-            path = learn_tree_path(
-                self.train,
-                self.largest_kappa,
-                least,
-                self.threads,
-                pseudocount=added,
-                shares=self.shares,
-            )
-            self.paths[key] = path, path.seconds_shared + time.process_time() - began
-        path, seconds = self.paths[key]
-        return path.cut(learner.kappa), seconds
-
-
-def grow_trees(task: Task) -> GrownTrees:
-    """Return a workspace whose trees serve the largest kappa of the grid."""
-    largest_kappa = max(task.grid["kappa"])
-    return GrownTrees(task.train, largest_kappa, task.threads, task.shares, task.network)
 
 
 @dataclass(eq=False, kw_only=True)
 class DNTree(TreeLearner):
     """Dependency network whose CPDs are probability trees."""
 
-    prepare = staticmethod(grow_trees)
+    prepare = staticmethod(Workspace[TreePath])
     title = "Dependency network, probability trees"
     citation = "Lowd & Davis 2010, Section III; Heckerman et al. 2000"
     stages = (Stage(("kappa",), TreeLearner.learn_trees),)

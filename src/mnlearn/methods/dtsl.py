@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from mnlearn.learning.learner import Fitted, Stage
+from mnlearn.learning.learner import Stage
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.weights.arrangement import (
     FeatureWorkspace,
@@ -13,7 +13,7 @@ from mnlearn.learning.weights.arrangement import (
     standard_deviation,
     stopping_rule,
 )
-from mnlearn.methods.dn_tree import GrownTrees, TreeLearner, grow_trees
+from mnlearn.methods.dn_tree import TreeLearner
 from mnlearn.models.io import suffixes
 from mnlearn.models.tree_features import FEATURE_MODES, TreeFeatures, find_tree_features
 
@@ -28,22 +28,17 @@ class DTSL(TreeLearner, WeightedFeatures):
     max_iterations: int = iterations()
     stopping: str = stopping_rule()
 
-    share = staticmethod(grow_trees)
-
-    def learn_structure(self, workspace: FeatureWorkspace) -> Fitted:
-        """Return the trees alone, as a dependency network: kappa is chosen by their log-loss."""
-        return self.learn_trees(workspace.shared)
-
-    def features(self, shared: GrownTrees) -> TreeFeatures:
+    def features(self, workspace: FeatureWorkspace) -> TreeFeatures:
         """Return the features of the trees of one kappa."""
-        return find_tree_features(shared.trees(self)[0], self.feature_mode, shared.train.schema)
+        schema = workspace.task.train.schema
+        return find_tree_features(self.grown(workspace)[0], self.feature_mode, schema)
 
-    def record(self, shared: GrownTrees) -> tuple[float, dict[str, Any]]:
+    def record(self, workspace: FeatureWorkspace) -> tuple[float, dict[str, Any]]:
         """Return the seconds that the trees of the whole grid took."""
-        return shared.trees(self)[1], {}
+        return self.grown(workspace)[1], {}
 
     title = "DTSL"
     citation = "Lowd & Davis 2010"
-    stages = (Stage(("kappa",), learn_structure), WeightedFeatures.stage("feature_mode"))
+    stages = (Stage(("kappa",), TreeLearner.learn_trees), WeightedFeatures.stage("feature_mode"))
     formats = suffixes.NETWORK
     variant = ("feature_mode",)

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from mnlearn.learning.features.generation import NestedFeatures, generate_features
 from mnlearn.learning.features.literals import INITIAL
-from mnlearn.learning.grid_order import Latest, Path, falling, rising
-from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
+from mnlearn.learning.grid_order import Path, falling, rising
+from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task, Workspace
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.weights.arrangement import (
     ArrangedFeatures,
@@ -19,14 +19,14 @@ from mnlearn.learning.weights.arrangement import (
     standard_deviation,
     stopping_rule,
 )
-from mnlearn.learning.weights.descent import Penalty, Restrictable
+from mnlearn.learning.weights.descent import Restrictable
 from mnlearn.models.io import suffixes
 from mnlearn.models.markov_network import MarkovNetwork
 
 
 @dataclass(frozen=True, eq=False)
 class Generated:
-    """The features of one initial set for the whole grid, arranged once."""
+    """The features of one initial set for the whole grid, arranged once, but for `seconds`."""
 
     nested: NestedFeatures
     likelihood: Restrictable
@@ -34,18 +34,17 @@ class Generated:
     n_unique: dict[int, int]
 
 
-class Workspace:
+class GeneratedFeatures(Workspace[Generated]):
     """The features that were generated most recently, and the last selection of them."""
 
     def __init__(self, task: Task) -> None:
-        self.task = task
-        self._generated: Latest[Generated] = Latest()
-        self._selected: Latest[ArrangedFeatures] = Latest()
+        super().__init__(task, most=1)
+        self._selected: Workspace[ArrangedFeatures] = Workspace(task, most=1)
 
     def generated(self, learner: "GSSL") -> Generated:
         """Return the features of one initial set for the whole grid."""
         key = learner.initial, learner.generation_seed
-        return self._generated.get(key, lambda: self._generate(*key))
+        return self.get(key, lambda: self._generate(*key))[0]
 
     def _generate(self, initial: str, seed: int) -> Generated:
         self._selected.forget()
@@ -59,18 +58,17 @@ class Workspace:
         n_unique = {n: len(run.distinct(n)[0]) for n in grid["n_generated"]}
         return Generated(nested, likelihood, seconds, n_unique)
 
-    def selected(self, learner: "GSSL") -> ArrangedFeatures:
-        """Return the features of one run and threshold."""
+    def selected(self, learner: "GSSL") -> tuple[ArrangedFeatures, float]:
+        """Return the features of one run and threshold, and the seconds that selecting took."""
         generated = self.generated(learner)
-        key = (learner.initial, learner.generation_seed, learner.n_generated, learner.threshold)
-        return self._selected.get(key, lambda: self._select(generated, learner))
 
-    def _select(self, generated: Generated, learner: "GSSL") -> ArrangedFeatures:
-        began = time.process_time()
-        member = generated.nested.members(learner.n_generated, learner.threshold)
-        features = generated.nested.features.select(member)
-        likelihood = generated.likelihood.restrict(member)
-        return ArrangedFeatures(self.task, features, likelihood, time.process_time() - began)
+        def select() -> ArrangedFeatures:
+            member = generated.nested.members(learner.n_generated, learner.threshold)
+            features = generated.nested.features.select(member)
+            return ArrangedFeatures(self.task, features, generated.likelihood.restrict(member))
+
+        key = (learner.initial, learner.generation_seed, learner.n_generated, learner.threshold)
+        return self._selected.get(key, select)
 
     def initial_weights(self, learner: "GSSL", start: Start) -> NDArray[np.float64] | None:
         """Return the weights of another run or threshold, 0 for features that it does not have."""
@@ -99,22 +97,16 @@ class GSSL(Learner):
     stopping: str = stopping_rule()
     generation_seed: int = parameter(20, "seed of the generation", low=0, high=2**63)
 
-    def learn(self, workspace: Workspace, start: Start) -> Fitted:
+    def learn(self, workspace: GeneratedFeatures, start: Start) -> Fitted:
         """Return the network of one feature set and weight prior."""
-        generated = workspace.generated(self)
+        generated, (selected, spent) = workspace.generated(self), workspace.selected(self)
         initial = None if start.same_features else workspace.initial_weights(self, start)
-        fitted = workspace.selected(self).fit(
-            Penalty(self.sd, self.l1),
-            self.max_iterations,
-            start,
-            stopping=self.stopping,
-            seconds_structure=generated.seconds,
-            initial=initial,
-        )
+        seconds = {"structure": generated.seconds, "features": spent}
+        fitted = selected.fit(self, start, seconds, initial)
         details = {"n_unique": generated.n_unique[self.n_generated], **fitted.details}
         return replace(fitted, details=details)
 
-    prepare = staticmethod(Workspace)
+    prepare = staticmethod(GeneratedFeatures)
     title = "GSSL"
     citation = "Van Haaren & Davis 2012"
     stages = (

@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 from mnlearn.learning.logistic_path import MERGES, build_pair_features, merge_pairs
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.weights.arrangement import (
+    FeatureWorkspace,
     WeightedFeatures,
     iterations,
     l1_penalty,
     standard_deviation,
     stopping_rule,
 )
-from mnlearn.methods.dn_lr import LogisticLearner, PenaltyPaths, regress
+from mnlearn.methods.dn_lr import LogisticLearner, PenaltyPaths
 from mnlearn.models.features import FeatureSet
 from mnlearn.models.io import suffixes
 
@@ -30,19 +31,18 @@ class L1(LogisticLearner, WeightedFeatures):
     max_iterations: int = iterations()
     stopping: str = stopping_rule()
 
-    share = staticmethod(regress)
-
-    def features(self, shared: PenaltyPaths) -> FeatureSet:
+    def features(self, workspace: FeatureWorkspace) -> FeatureSet:
         """Return the features of the pairs that the regressions of one penalty join."""
-        return build_pair_features(shared.train.n_columns, self._pairs(shared)[0])
+        return build_pair_features(workspace.task.train.n_columns, self._pairs(workspace)[0])
 
-    def record(self, shared: PenaltyPaths) -> tuple[float, dict[str, Any]]:
+    def record(self, workspace: FeatureWorkspace) -> tuple[float, dict[str, Any]]:
         """Return the seconds that the regressions took, and the number of pairs."""
-        pairs, seconds = self._pairs(shared)
+        pairs, seconds = self._pairs(workspace)
         return seconds, {"n_edges": len(pairs)}
 
-    def _pairs(self, shared: PenaltyPaths) -> tuple[NDArray[np.int64], float]:
-        path, seconds = shared.path(self.intercept, self.gap, self.lambda_)
+    def _pairs(self, workspace: FeatureWorkspace) -> tuple[NDArray[np.int64], float]:
+        paths, _ = workspace.get("regressions", lambda: PenaltyPaths(workspace.task))
+        path, seconds = paths.path(self.intercept, self.gap, self.lambda_)
         return merge_pairs(path.coefficient[path.place(self.lambda_)], self.merge), seconds
 
     title = "L1"

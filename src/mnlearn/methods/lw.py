@@ -1,14 +1,14 @@
 """LW: weights of the features of a dependency network, by pseudo-likelihood."""
 
-import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.learning.conversion import Orders, cpd_features, smooth_marginals, to_markov_network
-from mnlearn.learning.grid_order import Latest, Path, rising
-from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
+from mnlearn.learning.grid_order import Path, rising
+from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task, Workspace
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.weights.arrangement import (
     iterations,
@@ -34,25 +34,11 @@ class Arranged:
     features: FeatureSet
     likelihood: StoredLikelihood
     initial: NDArray[np.float64] | None
-    seconds: float
-
-
-@dataclass
-class Workspace:
-    """The task, and the features that were arranged most recently."""
-
-    task: Task
-    kept: Latest[Arranged] = field(default_factory=Latest)
-
-    def arranged(self, kind: str, start: str) -> Arranged:
-        """Return the features of the CPDs, or of the converted network."""
-        return self.kept.get((kind, start), lambda: _arrange(self.task, kind, start))
 
 
 def _arrange(task: Task, kind: str, start: str) -> Arranged:
     assert task.network is not None
     train = task.train
-    began = time.process_time()
     converted = None
     wanted = cpd_features(task.network)[0]
     if kind == "converted" or start == "conversion":
@@ -68,7 +54,7 @@ def _arrange(task: Task, kind: str, start: str) -> Arranged:
         weight[place[len(features) :]] = converted.weight
         initial = weight[place[: len(features)]]
     likelihood = arrange_stored(features, train, task.threads)
-    return Arranged(features, likelihood, initial, time.process_time() - began)
+    return Arranged(features, likelihood, initial)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -86,8 +72,8 @@ class LW(Learner):
 
     def learn(self, workspace: Workspace, start: Start) -> Fitted:
         """Return the network of the features at one weight prior (Lowd 2012, Section 6.2)."""
-        arranged = workspace.arranged(self.features, self.start)
-        train = workspace.task.train
+        task, train, key = workspace.task, workspace.task.train, (self.features, self.start)
+        arranged, seconds = workspace.get(key, lambda: _arrange(task, *key))
         initial = arranged.initial
         if start.fitted is not None and (self.start == "previous" or start.goes_on):
             assert isinstance(start.fitted.model, MarkovNetwork)
@@ -100,11 +86,11 @@ class LW(Learner):
             learned = fit_weights(arranged.likelihood, penalty, start=initial, max_iterations=most)
         return Fitted(
             MarkovNetwork(train.schema, arranged.features, learned.weight),
-            {"features": arranged.seconds, "weights": learned.seconds},
+            {"features": seconds, "weights": learned.seconds},
             {"n_pairs": arranged.likelihood.n_pairs, **learned.summary()},
         )
 
-    prepare = staticmethod(Workspace)
+    prepare = staticmethod(partial(Workspace, most=1))
     title = "LW"
     citation = "Lowd 2012, Section 6.2"
     stages = (

@@ -3,12 +3,12 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.learning.grid_order import Latest
-from mnlearn.learning.learner import Fitted, Learner, Stage, Task
+from mnlearn.learning.learner import Fitted, Learner, Stage, Task, Workspace
 from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
 from mnlearn.learning.mixtures import learn_circuit_mixture
 from mnlearn.learning.parameters import parameter
@@ -30,20 +30,6 @@ class LearnedMixture:
     n_components: int
     n_iterations: int
     seconds: float
-
-
-class Workspace:
-    """The mixtures of the settings that were learned last."""
-
-    def __init__(self, task: Task) -> None:
-        self._task = task
-        self._found: Latest[list[LearnedMixture]] = Latest()
-
-    def mixtures(self, learner: "Mixture", n_mixtures: int) -> list[LearnedMixture]:
-        """Return the first mixtures of some settings."""
-        found = self._found.get(learner.values_but("n_mixtures"), list)
-        found += [learner.learn_mixture(self._task, b) for b in range(len(found), n_mixtures)]
-        return found[:n_mixtures]
 
 
 @dataclass(eq=False, kw_only=True)
@@ -95,7 +81,10 @@ class Mixture(Learner):
         return self._learn(workspace, self.n_mixtures)
 
     def _learn(self, workspace: Workspace, n_mixtures: int) -> Fitted:
-        found = workspace.mixtures(self, n_mixtures)
+        key, task = self.values_but("n_mixtures"), workspace.task
+        found: list[LearnedMixture] = workspace.get(key, list)[0]
+        found += [self.learn_mixture(task, b) for b in range(len(found), n_mixtures)]
+        found = found[:n_mixtures]
         began = time.process_time()
         parts = [one.circuit for one in found]
         log_share = np.full(n_mixtures, -np.log(n_mixtures))
@@ -151,7 +140,7 @@ class Mixture(Learner):
         assert isinstance(model, ArithmeticCircuit)
         return model
 
-    prepare = staticmethod(Workspace)
+    prepare = staticmethod(partial(Workspace, most=1))
     title = "Mixture"
     citation = "Meila & Jordan 2000"
     stages = (

@@ -285,7 +285,7 @@ class KilledError(Exception):
 def test_a_killed_run_goes_on_to_the_same_bytes(
     train, tmp_path, monkeypatch, method_name, n_states
 ):
-    monkeypatch.setattr("mnlearn.learning.circuits.growth._SECONDS_BETWEEN_STATES", -1.0)
+    monkeypatch.setattr("mnlearn.learning.shares.SECONDS_BETWEEN_STATES", -1.0)
     method = load_learner(method_name)
     grid = method.grid({"max_edges": [80, 150, 300, 600], "split_cost": 0.5})
     criterion = mean_score(method.criterion, train)
@@ -319,7 +319,7 @@ def test_a_search_that_ends_early_ends_there_after_any_kill(
     train, tmp_path, monkeypatch, method_name, seconds
 ):
     """Wherever it is killed: while a circuit is scored, or before it is on disk."""
-    monkeypatch.setattr("mnlearn.learning.circuits.growth._SECONDS_BETWEEN_STATES", seconds)
+    monkeypatch.setattr("mnlearn.learning.shares.SECONDS_BETWEEN_STATES", seconds)
     method = load_learner(method_name)
     budgets = [80, 120, 160, 240, 320, 480]
     grid = method.grid({"max_edges": budgets, "split_cost": 0.1})

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from mnlearn.data.dataset import merge_rows
+from mnlearn.learning import shares
 from mnlearn.learning.checkpoints import Checkpoints
-from mnlearn.learning.circuits import growth as growth_module
 from mnlearn.learning.circuits.growth import CircuitGrowth, EdgeBudgets, _last_budget
 from mnlearn.learning.circuits.markov import MarkovGrowth
 from mnlearn.learning.learner import Task
@@ -47,7 +47,7 @@ def fitted(budgets, train, n_edges):
 @pytest.mark.parametrize("again", [False, True])
 def test_a_smaller_budget_after_a_larger_one_is_grown_anew(train, tmp_path, monkeypatch, again):
     """In one search, and in a search that finds the state of the larger budget on disk."""
-    monkeypatch.setattr(growth_module, "_SECONDS_BETWEEN_STATES", -1.0)
+    monkeypatch.setattr(shares, "SECONDS_BETWEEN_STATES", -1.0)
     grid = LEARNER.grid({"max_edges": [60, 90, 250]})
     kept = Task(train, grid, store=Checkpoints(tmp_path))
     budgets = EdgeBudgets(kept)

@@ -23,6 +23,7 @@ from mnlearn.learning.features.pair_gains import (
 )
 from mnlearn.learning.features.sampled_gains import SampledGains
 from mnlearn.learning.learner import Start, Task
+from mnlearn.learning.shares import Store
 from mnlearn.learning.weights.descent import Penalty
 from mnlearn.methods.della_pietra import DellaPietra
 from mnlearn.models.features import features_of
@@ -35,7 +36,7 @@ READINGS = [("pseudo_likelihood", "gibbs"), ("likelihood", "exact")]
 
 
 def task_of(data, threads=1, store=None):
-    return Task(data, DellaPietra.grid({}), threads=threads, store=store)
+    return Task(data, DellaPietra.grid({}), threads=threads, store=store or Store())
 
 
 def searched(learner, data, threads=1):
@@ -165,7 +166,7 @@ class KilledError(Exception):
     pass
 
 
-class Kept:
+class Kept(Store):
     """A store that ends the run after some states."""
 
     def __init__(self, n):
@@ -183,7 +184,7 @@ class Kept:
 
 @pytest.mark.parametrize("objective", ["pseudo_likelihood", "likelihood"])
 def test_a_killed_search_goes_on(objective, monkeypatch):
-    monkeypatch.setattr("mnlearn.learning.features.della_pietra._SECONDS_BETWEEN_STATES", -1.0)
+    monkeypatch.setattr("mnlearn.learning.shares.SECONDS_BETWEEN_STATES", -1.0)
     data = random_data(9, 300, 9)
     learner = DellaPietra(objective=objective, chains=300, min_gain=3.0)
     whole = learner.learn(DellaPietra.prepare(task_of(data)), Start())
@@ -211,7 +212,7 @@ def test_limits_keep_the_model_so_far():
 
 
 def test_a_resumed_search_has_the_time_that_is_left(monkeypatch):
-    monkeypatch.setattr("mnlearn.learning.features.della_pietra._SECONDS_BETWEEN_STATES", -1.0)
+    monkeypatch.setattr("mnlearn.learning.shares.SECONDS_BETWEEN_STATES", -1.0)
     data, store = random_data(9, 200, 7), Kept(3)
     learner = DellaPietra(min_gain=1.0, max_seconds=1000.0)
     with pytest.raises(KilledError):

@@ -191,7 +191,7 @@ def test_gssl_starts_where_fewer_features_ended():
     few, many = (GSSL(n_generated=500, threshold=t, sd=0.5, l1=1.0) for t in (3, 1))
     before = few.learn(workspace, Start())
     weight = workspace.initial_weights(many, Start(learner=few, fitted=before))
-    features = workspace.selected(many).features
+    features = workspace.selected(many)[0].features
     known = dict(zip(conjunctions_of(before.model.features), before.model.weight, strict=True))
     assert len(known) < len(features)
     for key, w in zip(conjunctions_of(features), weight, strict=True):

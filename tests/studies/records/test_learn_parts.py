@@ -218,7 +218,7 @@ def test_a_killed_part_resumes(data, alone, tmp_path, monkeypatch, name):
         return learn_block(*arguments)
 
     cell, part = Cell(data, name, tmp_path), Part(1, 2)
-    monkeypatch.setattr(shares, "_SECONDS_BETWEEN_STATES", -1.0)
+    monkeypatch.setattr(shares, "SECONDS_BETWEEN_STATES", -1.0)
     monkeypatch.setattr(shares, "_learn_block", killed)
     with pytest.raises(KilledError):
         cell.part(VARIABLES, part)

@@ -3,11 +3,12 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.learning import shares
 from mnlearn.learning.circuits.queue import Growing, Split, SplitQueue
 from mnlearn.learning.learner import Fitted, Learner, Task
 from mnlearn.learning.parameters import parameter
@@ -18,7 +19,6 @@ from mnlearn.runtime.progress import pulse
 _NO_PRICE = 1e-3
 # Growth ends when fewer edges are left, which is what a split adds at least (decision 0043).
 _LEAST_ROOM = 4
-_SECONDS_BETWEEN_STATES = 45.0
 SEARCHES = ("quick", "exact")
 
 
@@ -54,21 +54,19 @@ class CircuitGrowth:
         self,
         n_edges: int,
         deadline: float = np.inf,
-        keep: Callable[[dict[str, NDArray]], None] | None = None,
+        keep: Callable[[], None] = lambda: None,
     ) -> None:
         """Split until the next split would give more than `n_edges` edges.
 
         `deadline` is a value of time.process_time(); `keep` is called every 45 seconds.
         """
-        kept = time.monotonic()
+        pace = shares.Pace()
         while not self.ended:
-            now = time.monotonic()
             if time.process_time() > deadline:
                 self.ended = True
                 return
-            if keep is not None and now - kept > _SECONDS_BETWEEN_STATES:
-                keep(self.state())
-                kept = time.monotonic()
+            if pace.is_due():
+                keep()
             if self._pending is None:
                 self._pending = self._next()
                 if self._pending is None:
@@ -163,10 +161,7 @@ class CircuitLearner(Learner):
     )
 
 
-M = TypeVar("M", bound=Growing)
-
-
-class EdgeBudgets(Generic[M]):
+class EdgeBudgets:
     """Models of growing budgets of edges, all from one growth.
 
     If the task has a criterion, growth ends when two budgets in a row score below the best.
@@ -176,7 +171,6 @@ class EdgeBudgets(Generic[M]):
         self.task = task
         self._max_edges = max(task.grid["max_edges"])
         self._key: tuple[Any, ...] = ()
-        self._model: M | None = None
         self._growth: CircuitGrowth | None = None
         # The circuit of so many splits, and the seconds that its weights took.
         self._learned: tuple[int, ArithmeticCircuit, float] | None = None
@@ -184,85 +178,63 @@ class EdgeBudgets(Generic[M]):
         # Of the circuits of the budgets before, which a resumed search does not learn again.
         self._scores: dict[int, float] = {}
 
-    def fit(self, start: Callable[[], M], prices: CircuitLearner, *others: Any) -> Fitted:
+    def fit(self, start: Callable[[], Growing], prices: CircuitLearner, *others: Any) -> Fitted:
         """Return the model grown to a budget of edges; it depends on `others`, too."""
-        key = (prices.edge_cost, prices.split_cost, prices.search, *others)
         began = time.process_time()
-        model, growth = self._model, self._growth
-        passed = model is not None and model.circuit.n_edges > prices.max_edges
-        if model is None or growth is None or self._key != key or passed:
-            self._model = self._growth = None  # Two of them could be more than memory holds.
-            state = self._kept(key, prices.max_edges)
-            model = start()
-            growth = CircuitGrowth(
-                model,
-                prices.edge_cost,
-                prices.split_cost,
-                self._max_edges,
-                state=state,
-                quick=prices.search == "quick",
-            )
-            self._key, self._model, self._growth, self._learned = key, model, growth, None
-            self._seconds = 0.0 if state is None else float(state["seconds"])
-            self._scores = self._kept_scores(key)
-        left = np.inf if prices.max_seconds is None else prices.max_seconds - self._seconds
+        growth = self._begin(start, prices, others)
         before = self._seconds
+        left = np.inf if prices.max_seconds is None else prices.max_seconds - before
 
-        def keep(state: dict[str, NDArray]) -> None:
-            self._keep(state, before + time.process_time() - began)
+        def keep() -> None:
+            seconds = np.array(before + time.process_time() - began)
+            self.task.store.save(self._name("growth"), {**growth.state(), "seconds": seconds})
 
         last = _last_budget(self._scores, prices.max_edges)
         growth.grow(prices.max_edges if last is None else last, began + left, keep)
         self._seconds += time.process_time() - began
-        circuit, seconds_weights = self._learn_weights(model, growth.n_splits)
-        seconds = {"structure": self._seconds, "weights": seconds_weights}
+        if self._seconds > shares.SECONDS_BETWEEN_STATES:
+            keep()
+        circuit, seconds_weights = self._learn_weights(growth)
         if self.task.criterion is not None and not growth.ended and last is None:
             self._scores[prices.max_edges] = self.task.criterion(circuit)
-            self._keep_scores()
-        if self._seconds > _SECONDS_BETWEEN_STATES:
-            self._keep(growth.state(), self._seconds)
+            scores = {str(budget): np.array(score) for budget, score in self._scores.items()}
+            self.task.store.save(self._name("scores"), scores)
         details = {
             "n_edges": circuit.n_edges,
             "n_splits": growth.n_splits,
             "last_edge_cost": growth.edge_cost,
-            **model.details(),
+            **growth.model.details(),
         }
-        return Fitted(circuit, seconds, details)
+        return Fitted(circuit, {"structure": self._seconds, "weights": seconds_weights}, details)
 
-    def _learn_weights(self, model: M, n_splits: int) -> tuple[ArithmeticCircuit, float]:
+    def _begin(
+        self, start: Callable[[], Growing], prices: CircuitLearner, others: tuple[Any, ...]
+    ) -> CircuitGrowth:
+        """Return the growth as it is, or one from the state that was kept within the budget."""
+        key, growth = (prices.edge_cost, prices.split_cost, prices.search, *others), self._growth
+        if growth and self._key == key and growth.model.circuit.n_edges <= prices.max_edges:
+            return growth
+        growth = self._growth = None  # Two of them could be more than memory holds.
+        self._key, self._learned = key, None
+        state = self.task.store.load(self._name("growth"))
+        if state is not None and len(state["model_child"]) > prices.max_edges:
+            state = None
+        self._seconds = 0.0 if state is None else float(state["seconds"])
+        scores = self.task.store.load(self._name("scores")) or {}
+        self._scores = {int(budget): float(score) for budget, score in scores.items()}
+        costs, quick = (prices.edge_cost, prices.split_cost), prices.search == "quick"
+        self._growth = CircuitGrowth(start(), *costs, self._max_edges, state=state, quick=quick)
+        return self._growth
+
+    def _learn_weights(self, growth: CircuitGrowth) -> tuple[ArithmeticCircuit, float]:
         """Return the model, its weights learned to the end, and their seconds; once per split."""
-        if self._learned is None or self._learned[0] != n_splits:
+        if self._learned is None or self._learned[0] != growth.n_splits:
             began = time.process_time()
-            self._learned = n_splits, model.model(), time.process_time() - began
+            self._learned = growth.n_splits, growth.model.model(), time.process_time() - began
         return self._learned[1:]
 
-    def _keep(self, state: dict[str, NDArray], seconds: float) -> None:
-        """Keep the state of the growth."""
-        if self.task.store is not None:
-            kept = {**state, "seconds": np.array(seconds)}
-            self.task.store.save(self._name("growth", self._key), kept)
-
-    def _kept(self, key: tuple[Any, ...], n_edges: int) -> dict[str, NDArray] | None:
-        """Return the state that was kept, unless it is beyond a budget."""
-        state = None if self.task.store is None else self.task.store.load(self._name("growth", key))
-        return None if state is None or len(state["model_child"]) > n_edges else state
-
-    def _keep_scores(self) -> None:
-        if self.task.store is not None:
-            budgets, scores = list(self._scores), list(self._scores.values())
-            arrays = {"budgets": np.array(budgets), "scores": np.array(scores)}
-            self.task.store.save(self._name("scores", self._key), arrays)
-
-    def _kept_scores(self, key: tuple[Any, ...]) -> dict[int, float]:
-        """Return the scores of budgets that were learned before, in this process or another."""
-        store = self.task.store
-        kept = None if store is None else store.load(self._name("scores", key))
-        if kept is None:
-            return {}
-        return dict(zip(kept["budgets"].tolist(), kept["scores"].tolist(), strict=True))
-
-    def _name(self, kind: str, key: tuple[Any, ...]) -> dict[str, Any]:
-        return {kind: [str(part) for part in key], "max_edges": self._max_edges}
+    def _name(self, kind: str) -> dict[str, Any]:
+        return {kind: [str(part) for part in self._key], "max_edges": self._max_edges}
 
 
 def _last_budget(scores: Mapping[int, float], n_edges: int) -> int | None:

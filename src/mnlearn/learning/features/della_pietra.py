@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.ties import EQUAL_AT_WEIGHTS
 from mnlearn.learning.features.pair_gains import Gains, PairCandidates, mask_features
+from mnlearn.learning.shares import Pace
 from mnlearn.models.features import FeatureSet, canonicalise
 from mnlearn.runtime.progress import pulse
 
 # Candidates that are scored together where only the best is wanted.
 _BATCH = 32
-_SECONDS_BETWEEN_STATES = 45.0
 
 
 @dataclass(eq=False)
@@ -41,22 +41,16 @@ class InductionSearch:
         start[: len(known)] = known
         self.gains.refit(self.pool, start)
 
-    def run(
-        self,
-        deadline: float = np.inf,
-        keep: Callable[[dict[str, NDArray]], None] | None = None,
-    ) -> str:
+    def run(self, deadline: float = np.inf, keep: Callable[[], None] = lambda: None) -> str:
         """Add features until the search is over; return what ended it: gain, features or time."""
-        kept = time.monotonic()
+        pace = Pace()
         while True:
-            now = time.monotonic()
             if len(self.gained) >= self.max_features:
                 return "features"
             if time.process_time() > deadline:
                 return "time"
-            if keep is not None and now - kept > _SECONDS_BETWEEN_STATES:
-                keep(self.state())
-                kept = time.monotonic()
+            if pace.is_due():
+                keep()
             if not self._add_best():
                 return "gain"
             pulse(f"{len(self.gained)} features added, last gain {self.gained[-1]:.4g}")

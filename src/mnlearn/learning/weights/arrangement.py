@@ -1,17 +1,16 @@
 """Weights of one feature set: the quickest way to evaluate it, and the points of a grid."""
 
 import math
-import time
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.learning.grid_order import Latest, Path
-from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
+from mnlearn.learning.grid_order import Path
+from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task, Workspace
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.weights.descent import Judge, Penalty, Restrictable
 from mnlearn.learning.weights.fit import MAX_ITERATIONS, WeightFit, fit_as_libra, fit_weights
@@ -90,36 +89,33 @@ def stopping_rule() -> Any:
 
 @dataclass(frozen=True, eq=False)
 class ArrangedFeatures:
-    """A feature set arranged for weight learning, and the seconds that took."""
+    """A feature set arranged for weight learning."""
 
     task: Task
     features: FeatureSet
     likelihood: Restrictable
-    seconds: float
 
     def fit(
         self,
-        penalty: Penalty,
-        max_iterations: int,
+        learner: Any,
         start: Start,
-        *,
-        stopping: str = "gap",
-        seconds_structure: float,
+        seconds: Mapping[str, float],
         initial: NDArray[np.float64] | None = None,
     ) -> Fitted:
-        """Learn the weights at one grid point; return the network and its record.
+        """Learn the weights at one grid point, whose `learner` has the prior and when to stop.
 
         Learning starts at the weights of `start` if these are of the same features, else at
         `initial`. It ends early if they cannot become as good by the criterion of the task as the
         best so far. With the stopping rule "reference" neither holds: it starts at 0.
         """
-        judge, most = None, min(max_iterations, start.iterations)
+        penalty, judge = Penalty(learner.sd, learner.l1), None
+        most = min(learner.max_iterations, start.iterations)
         if self.task.criterion is not None and start.best_score > -math.inf:
             judge = Judge(self._score, start.best_score, self.task.train.n_examples)
         if start.same_features and start.fitted is not None:
             assert isinstance(start.fitted.model, MarkovNetwork)
             initial = start.fitted.model.weight
-        if stopping == "reference":
+        if learner.stopping == "reference":
             initial = initial if start.goes_on else None
             learned = fit_as_libra(self.likelihood, penalty, initial, most)
         else:
@@ -127,43 +123,36 @@ class ArrangedFeatures:
                 self.likelihood, penalty, start=initial, max_iterations=most, screen=True,
                 judge=judge,
             )  # fmt: skip
-        seconds = {
-            "structure": seconds_structure,
-            "features": self.seconds,
-            "weights": learned.seconds,
-        }
         details = {"n_candidates": len(self.features), **learned.summary()}
-        return Fitted(self._network(learned.weight), seconds, details)
+        return Fitted(
+            self._network(learned.weight), {**seconds, "weights": learned.seconds}, details
+        )
 
     def _network(self, weight: NDArray[np.float64]) -> MarkovNetwork:
-        train = self.task.train
-        return MarkovNetwork(train.schema, self.features, weight)
+        return MarkovNetwork(self.task.train.schema, self.features, weight)
 
     def _score(self, weight: NDArray[np.float64]) -> float:
         assert self.task.criterion is not None
         return self.task.criterion(self._network(weight))
 
 
-@dataclass(eq=False)
-class FeatureWorkspace:
-    """What the grid points of a learner of features have in common."""
+class FeatureWorkspace(Workspace[Any]):
+    """What the grid points of a learner of features share, and the last features arranged."""
 
-    task: Task
-    shared: Any
-    _arranged: Latest[ArrangedFeatures] = field(default_factory=Latest)
+    def __init__(self, task: Task) -> None:
+        super().__init__(task)
+        self._arranged: Workspace[ArrangedFeatures] = Workspace(task, most=1)
 
-    def arranged(self, learner: "WeightedFeatures") -> ArrangedFeatures:
-        """Return the features of a grid point, which are kept for the next one."""
+    def arranged(self, learner: "WeightedFeatures") -> tuple[ArrangedFeatures, float]:
+        """Return the features of a grid point, which are kept for the next one; their seconds."""
 
         def arrange_anew() -> ArrangedFeatures:
-            began, train, threads = time.process_time(), self.task.train, self.task.threads
-            found = learner.features(self.shared)
-            if isinstance(found, TreeFeatures):
-                likelihood = arrange_tree_features(found, train, threads)
-                found = found.features
-            else:
-                likelihood = arrange(found, train, threads)
-            return ArrangedFeatures(self.task, found, likelihood, time.process_time() - began)
+            train, threads = self.task.train, self.task.threads
+            found = learner.features(self)
+            if isinstance(found, FeatureSet):
+                return ArrangedFeatures(self.task, found, arrange(found, train, threads))
+            likelihood = arrange_tree_features(found, train, threads)
+            return ArrangedFeatures(self.task, found.features, likelihood)
 
         return self._arranged.get(learner.structure(), arrange_anew)
 
@@ -180,26 +169,18 @@ class WeightedFeatures(Learner):
     max_iterations: int
     stopping: str = "gap"
 
+    prepare = staticmethod(FeatureWorkspace)
+
     @classmethod
     def stage(cls, *structure: str) -> Stage:
         """Return the stage that chooses the prior, and hyperparameters of the features with it."""
         return Stage((*structure, "l1", "sd"), cls.learn, Path(), split=structure)
 
-    @classmethod
-    def prepare(cls, task: Task) -> FeatureWorkspace:
-        """Return the workspace of the grid."""
-        return FeatureWorkspace(task, cls.share(task))
-
-    @staticmethod
-    def share(task: Task) -> Any:
-        """Return what the structures of the whole grid have in common; by default the task."""
-        return task
-
-    def features(self, shared: Any) -> FeatureSet | TreeFeatures:
+    def features(self, workspace: FeatureWorkspace) -> FeatureSet | TreeFeatures:
         """Return the features of one structure. Each learner of features writes this."""
         raise NotImplementedError
 
-    def record(self, shared: Any) -> tuple[float, dict[str, Any]]:
+    def record(self, workspace: FeatureWorkspace) -> tuple[float, dict[str, Any]]:
         """Return the seconds that the structure took, and what the record says of it."""
         return 0.0, {}
 
@@ -209,31 +190,10 @@ class WeightedFeatures(Learner):
 
     def learn(self, workspace: FeatureWorkspace, start: Start) -> Fitted:
         """Return the network of one structure and weight prior."""
-        seconds, details = self.record(workspace.shared)
-        penalty = Penalty(self.sd, self.l1)
-        arranged = workspace.arranged(self)
-        fitted = arranged.fit(
-            penalty, self.max_iterations, start, stopping=self.stopping, seconds_structure=seconds
-        )
+        seconds, details = self.record(workspace)
+        arranged, spent = workspace.arranged(self)
+        fitted = arranged.fit(self, start, {"structure": seconds, "features": spent})
         return replace(fitted, details={**details, **fitted.details})
-
-
-T = TypeVar("T")
-
-
-class Searches(Generic[T]):
-    """The searches of a grid that were made so far, by the structure that they found."""
-
-    def __init__(self, task: Task) -> None:
-        self.task = task
-        self._results: dict[Hashable, T] = {}
-
-    def get(self, learner: WeightedFeatures, search: Callable[[Task], T]) -> T:
-        """Return the result of a search, which is made once."""
-        key = learner.structure()
-        if key not in self._results:
-            self._results[key] = search(self.task)
-        return self._results[key]
 
 
 def learn_weights(
