@@ -162,7 +162,8 @@ def main(ctx: click.Context) -> None:
     mnlearn study dtsl                                    a whole paper
 
     Data are tables with one example a row and one variable a column, of words or numbers: `.csv`
-    and other text files, also compressed (`.gz`, `.xz`, `.bz2`), Parquet, and `.npz`.
+    and other text files, also compressed (`.gz`, `.xz`, `.bz2`), Parquet, and `.npz`. The file `-`
+    is stdin or stdout; `-.bif`, after `--`, says its form.
     """
     ctx.with_resource(show_progress())
     is_main = threading.current_thread() is threading.main_thread()

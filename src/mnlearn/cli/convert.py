@@ -64,12 +64,11 @@ def convert(
             .sav, .dta, .xlsx): in only
     text forms of both may be compressed (.gz, .xz, .bz2)
     """
-    from mnlearn.models.io.formats import FORMS
-    from mnlearn.models.io.suffixes import form_of
+    from mnlearn.models.io.formats import FORMS, form_of_source
 
     given_path = None if given is None else evidence_path(given)
     check_outputs([target], source, given_path)
-    if form_of(source) in FORMS and _kind(source, reader.limit) != "dataset":
+    if form_of_source(source) in FORMS and _kind(source, reader.limit) != "dataset":
         refuse_given(("seed", "limit", *READING_NAMES), f"for {source}, which is a model")
         _convert_model(source, target, given)
         return
@@ -153,7 +152,9 @@ def info(model_path: Path, method: str | None, seed: int, as_json: bool) -> None
     from mnlearn.variables.schema import BINARY
 
     model = load_model(model_path)
-    record = {**describe(model), "bytes": model_path.stat().st_size}
+    record = describe(model)
+    if model_path.is_file():
+        record["bytes"] = model_path.stat().st_size
     schema = model.schema
     if schema.is_named:
         record["names"] = list(schema.names) if as_json else some_of(schema.names)

@@ -92,6 +92,8 @@ def check_model_file(path: Path) -> None:
 
 def check_text_form(path: Path) -> None:
     """Refuse a file for examples as text whose name claims that it is something else."""
+    if str(path) == "-":
+        return
     plain = path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
     if plain.suffix.lower() not in (".data", ".csv", ".txt"):
         raise InputError(

@@ -19,6 +19,7 @@ from mnlearn.cli.options import (
     threads_option,
 )
 from mnlearn.inference.settings import AUTO, METHODS, SAMPLERS
+from mnlearn.runtime.atomic import is_standard
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def _explain(model: "Model", question: "Question", variables: str | None, how: "
 @click.command()
 @click.argument("model_path", metavar="MODEL", type=FILE)
 @click.option("--rows", "n_rows", type=click.IntRange(min=1), required=True)
-@click.option("--out", type=FILE, required=True, help="Text file to write.")
+@click.option("--out", type=FILE, default="-", help="Text file to write; default: stdout.")
 @click.option(
     "--inference",
     type=click.Choice(SAMPLERS),
@@ -202,6 +203,8 @@ def sample(
 
 def evidence_path(evidence: str) -> Path | None:
     """Return the file that evidence names; None if there is none, so that it is a text."""
+    if is_standard(evidence):
+        return Path(evidence)
     try:
         return Path(evidence) if evidence != "" and Path(evidence).exists() else None
     except OSError:  # a text too long for a name

@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -17,6 +18,12 @@ from mnlearn.runtime.errors import FullDiskError, InputError
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # As many links as Linux follows.
 _MOST_LINKS = 40
+_STANDARD = re.compile(r"-(\.\w+)*")
+
+
+def is_standard(path: Path | str) -> bool:
+    """Tell whether a path is `-`, perhaps with the suffix of a form: stdin, or stdout."""
+    return _STANDARD.fullmatch(str(path)) is not None
 
 
 @contextmanager
@@ -25,9 +32,9 @@ def atomic_path(path: Path | str, *, sync: bool = True) -> Iterator[Path]:
 
     A regular file is replaced, or the one that a symbolic link leads to; a power loss leaves the
     old or the new one, unless `sync` is false. A device, a FIFO or an open descriptor such as
-    `/dev/stdout` is written to. If the block fails, `path` stays as it was.
+    `/dev/stdout` is written to; `-` is stdout. If the block fails, `path` stays as it was.
     """
-    path = Path(path)
+    path = Path("/dev/stdout" if is_standard(path) else path)
     with _blame(path):
         is_stream = _is_stream(path)
         # The last link of /dev/stdout leads to a name such as "pipe:[123]" that no folder has.
@@ -51,7 +58,7 @@ def atomic_path(path: Path | str, *, sync: bool = True) -> Iterator[Path]:
 
 def check_place(path: Path | str) -> None:
     """Refuse a path that `atomic_path` cannot write, as far as that can be seen before."""
-    path = Path(path)
+    path = Path("/dev/stdout" if is_standard(path) else path)
     with _blame(path):
         if _is_stream(path):
             return

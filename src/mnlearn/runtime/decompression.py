@@ -4,13 +4,16 @@ import bz2
 import gzip
 import io
 import lzma
+import sys
 import zipfile
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
+from mnlearn.runtime.atomic import is_standard
 from mnlearn.runtime.errors import InputError
 
 _OPENERS: dict[str, Callable[..., Any]] = {
@@ -59,8 +62,11 @@ DEFAULT_LIMIT = ExpansionLimit()
 
 
 def read_limited(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> bytes:
-    """Return the content of `path`, expanded by its suffix `.xz`, `.gz` or `.bz2`."""
+    """Return the content of `path`, expanded by its suffix `.xz`, `.gz` or `.bz2`; `-` is stdin."""
     path = Path(path)
+    if is_standard(path):
+        content = _content_of(sys.stdin)
+        return expand(content, path, limit) if path.suffix.lower() in _OPENERS else content
     try:
         with path.open("rb") as file:
             if path.suffix.lower() not in _OPENERS:
@@ -70,6 +76,13 @@ def read_limited(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> byt
         raise InputError(f"{path}: no such file.") from error
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
+
+
+@lru_cache(1)
+def _content_of(stream: Any) -> bytes:
+    """Return all of stdin, which may be asked for twice."""
+    content: bytes = stream.buffer.read()
+    return content
 
 
 def expand(content: bytes, place: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> bytes:

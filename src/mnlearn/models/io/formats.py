@@ -1,6 +1,7 @@
 """Reading and writing models, the format chosen by the suffix of the file."""
 
 import io
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,10 @@ from mnlearn.models.io.suffixes import form_of
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
+from mnlearn.runtime.atomic import is_standard
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.file_kinds import kind_of_file
-from mnlearn.runtime.files import to_csv, write_bytes, write_text
+from mnlearn.runtime.files import read_text, to_csv, write_bytes, write_text
 
 
 def write_edges(network: Graph, path: Path | str) -> None:
@@ -86,9 +88,27 @@ _GRAPHS = {".csv": write_edges, ".graphml": write_graphml}
 _WRITTEN = (".npz", *_WRITERS, _UAI, *_GRAPHS)
 
 
+# How the texts of models begin.
+_BEGINNINGS = {
+    ".xmlbif": r"\s*<",
+    ".ac": r"\s*\(",
+    ".uai": r"(?:\s|#.*\n)*(?:MARKOV|BAYES)\b",
+    ".bif": r"(?s:.*?)^\s*(?:network|variable)\b.*\{",
+    **{f".{kind}": rf"(?s:.*?)^\s*{kind}\s*\{{" for kind in ("mn", "dn", "bn")},
+}
+
+
+def form_of_source(path: Path | str) -> str:
+    """Return the suffix that names the form of a file that is read; stdin has that of its text."""
+    if form_of(path) or not is_standard(path):
+        return form_of(path)
+    text, flags = read_text(path), re.IGNORECASE | re.MULTILINE
+    return next((form for form, mark in _BEGINNINGS.items() if re.match(mark, text, flags)), "")
+
+
 def load_model(path: Path | str) -> Model:
     """Read a model; the suffix names the format, before that of a compression of a text."""
-    suffix = form_of(path)
+    suffix = form_of_source(path)
     if suffix in _GRAPHS:
         raise InputError(f"{path}: {suffix} files of models can only be written, not read.")
     if suffix not in _READERS:
@@ -146,6 +166,8 @@ def _as_kind(model: Model, kind: type[Model], path: Path | str) -> Model:
 
 def check_writable(path: Path | str) -> None:
     """Raise InputError if no format of models that can be written has the suffix of a path."""
+    if str(path) == "-":
+        raise InputError("-: expected the form of what is written, such as -.bif.")
     if form_of(path) not in _WRITTEN:
         raise InputError(f"{path}: expected a model file that ends in {_listed(_WRITTEN)}.")
 
