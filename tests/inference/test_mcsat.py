@@ -5,12 +5,13 @@ import pytest
 
 import oracles
 from made_random import random_data, random_dependency_network, random_network
+from made_terms import single_blocks
 from mnlearn.inference import mcsat
 from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference, inference_of
 from mnlearn.inference.terms import terms_of
 from mnlearn.kernels.sampling.conditioning import LeftTerms
-from mnlearn.kernels.sampling.mcsat import draw_satisfying, room_for_blocks
+from mnlearn.kernels.sampling.mcsat import draw_satisfying, room_for_slices
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError
@@ -43,7 +44,7 @@ def test_numbers_of_samples_are_those_of_the_paper():
     assert inference_of("gibbs") == Inference("gibbs", 100, 1000)
 
 
-@pytest.mark.parametrize("n_vars", [1, 3, 6, 7, 9, 11])
+@pytest.mark.parametrize("n_vars", [1, 3, 6, 8])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_block_with_all_variables_is_drawn_uniformly(n_vars, seed):
     rng = np.random.default_rng(seed)
@@ -60,13 +61,14 @@ def test_a_block_with_all_variables_is_drawn_uniformly(n_vars, seed):
         np.full(len(features), -1.0), np.full(len(features), -1),
         np.arange(len(features)), np.zeros(len(features), np.int64),
     )  # fmt: skip
-    room = room_for_blocks(n_vars, len(features.var), 12)
+    blocks = single_blocks(n_vars)
+    room = room_for_slices(blocks, len(features.var), 12)
     kept, fixed = np.arange(len(features)), np.zeros(n_vars, bool)
     x, total, stream = satisfying[0].copy(), np.zeros(n_vars), np.uint64(seed)
     drawn = np.zeros(2**n_vars)
     n_draws = 20000
     for _ in range(n_draws):
-        stream = draw_satisfying(left, kept, fixed, room, np.uint64(stream), x, total)
+        stream = draw_satisfying(left, kept, fixed, blocks, room, np.uint64(stream), x, total)
         drawn[int("".join(map(str, x)), 2)] += 1
     np.testing.assert_allclose(total / n_draws, satisfying.mean(axis=0), atol=1e-12)
     expected = n_draws / len(satisfying)

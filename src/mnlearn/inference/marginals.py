@@ -21,10 +21,6 @@ from mnlearn.inference.variational import Approximation, approximate
 from mnlearn.kernels.sampling.blocks import sample_block_marginals
 from mnlearn.kernels.sampling.enumeration import enumerate_log_likelihood, enumerate_marginals
 from mnlearn.kernels.sampling.gibbs import sample_marginals
-from mnlearn.kernels.sampling.state_enumeration import (
-    enumerate_block_likelihood,
-    enumerate_block_marginals,
-)
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import LOGGER
 from mnlearn.runtime.threads import map_ranges
@@ -32,8 +28,7 @@ from mnlearn.runtime.threads import map_ranges
 N_BATCHES = 20
 # As many joint states are enumerated at most, as a logarithm to base 2.
 MAX_ENUMERATED = 20
-# They choose the fastest way of sampling; see `kernels.sampling.gibbs.sample_marginals`.
-TABLE_SHARE = 0.5
+# The states of so many binary variables are one word, which is sampled faster.
 SCAN_LIMIT = 64
 _STATIONARY_TOLERANCE = 1e-13
 
@@ -177,12 +172,12 @@ def sample_by_gibbs(
 ) -> NDArray[np.float32]:
     """Return P(query column = 1 | evidence) as `mcsat.sample_by_slices` does, by Gibbs sampling."""
     out = np.empty((len(evidence), n_batches, len(asked.columns)), np.float32)
-    ends, ways = np.cumsum(_batch_lengths(inference.samples, n_batches)), (TABLE_SHARE, SCAN_LIMIT)
+    ends = np.cumsum(_batch_lengths(inference.samples, n_batches))
     how = (np.uint64(seed), inference.burn_in, ends)
 
     def sample(first: int, last: int) -> None:
-        if asked.is_binary:
-            sample_marginals(asked.terms, evidence, *how, ways, first, last, out)
+        if asked.is_binary and len(asked.columns) <= SCAN_LIMIT:
+            sample_marginals(asked.terms, evidence, *how, first, last, out)
         else:
             sample_block_marginals(asked.terms, evidence, asked.blocks, *how, first, last, out)
 
@@ -194,15 +189,10 @@ def _enumerate(asked: Query, evidence: NDArray[np.uint8], threads: int) -> NDArr
     """Return P(query column = x | evidence), shape (2, n_evidence, n_columns), by x."""
     _refuse_many_states(asked, "inference exact", "; the method gibbs estimates them")
     out = np.empty((2, len(evidence), len(asked.columns)))
-    base = np.zeros(len(asked.columns))
-    how = (asked.owned, _STATIONARY_TOLERANCE)
+    how = (asked.blocks, asked.owned, _STATIONARY_TOLERANCE)
 
     def enumerate_range(first: int, last: int) -> None:
-        if asked.is_binary:
-            n_query = len(base)
-            enumerate_marginals(asked.terms, evidence, base, n_query, *how, first, last, out)
-        else:
-            enumerate_block_marginals(asked.terms, evidence, asked.blocks, *how, first, last, out)
+        enumerate_marginals(asked.terms, evidence, *how, first, last, out)
 
     map_ranges(enumerate_range, len(evidence), threads)
     return out
@@ -233,16 +223,10 @@ def conditional_log_likelihood(
     start = np.searchsorted(row_of[order], np.arange(len(distinct) + 1))
     state = _numbers_of_states(rows[:, asked.columns], asked.blocks.start)
     out = np.empty(len(rows))
-    members = (start, order, state)
+    how = (asked.blocks, start, order, state)
 
     def enumerate_range(first: int, last: int) -> None:
-        if asked.is_binary:
-            n_query = len(asked.columns)
-            enumerate_log_likelihood(asked.terms, distinct, n_query, *members, first, last, out)
-        else:
-            enumerate_block_likelihood(
-                asked.terms, distinct, asked.blocks, *members, first, last, out
-            )
+        enumerate_log_likelihood(asked.terms, distinct, *how, first, last, out)
 
     map_ranges(enumerate_range, len(distinct), threads)
     return out

@@ -6,7 +6,6 @@ from numpy.typing import NDArray
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import Query
 from mnlearn.kernels.sampling.mcsat import SlicePlan, sample_slices
-from mnlearn.kernels.sampling.state_slices import sample_state_slices
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.threads import map_ranges
 
@@ -46,11 +45,8 @@ def sample_by_slices(
     plan = SlicePlan(inference.burn_in, inference.samples, _START_SWEEPS, BLOCK_SIZE)
 
     def sample(first: int, last: int) -> None:
-        own = (np.uint64(seed), plan, first, last, out)
-        if asked.is_binary:
-            sample_slices(asked.terms, evidence, *own)
-        else:
-            sample_state_slices(asked.terms, evidence, asked.blocks, *own)
+        how = (asked.blocks, np.uint64(seed), plan)
+        sample_slices(asked.terms, evidence, *how, first, last, out)
 
     map_ranges(sample, len(evidence), threads)
     return out

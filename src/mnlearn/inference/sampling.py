@@ -1,5 +1,7 @@
 """Draw examples from a model; Gibbs chains of a network that go on where they were left."""
 
+import itertools
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -8,8 +10,7 @@ from mnlearn.inference.marginals import conditional_log_likelihood
 from mnlearn.inference.plan import ENUMERATION, OWN, SAMPLE, Plan, plan
 from mnlearn.inference.state_columns import arity_of
 from mnlearn.inference.terms import Query, query_of, terms_of
-from mnlearn.kernels.sampling.blocks import advance_block_states
-from mnlearn.kernels.sampling.gibbs import advance_states
+from mnlearn.kernels.sampling.blocks import advance_states
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
@@ -43,22 +44,17 @@ def _run_chains(
 ) -> NDArray[np.uint8]:
     """Return rows after some sweeps over all variables, from random states or from those given."""
     blocks = asked.blocks
-    if asked.is_binary:
-        out = states.copy()
-    else:
-        own = (states[:, a:b] for a, b in zip(blocks.start[:-1], blocks.start[1:], strict=True))
-        number = [o.argmax(axis=1) if o.shape[1] > 1 else o[:, 0] for o in own]
-        out = np.stack(number, axis=1).astype(np.uint8)
+    out = np.empty((len(states), len(blocks.start) - 1), np.uint8)
+    for b, (first, last) in enumerate(itertools.pairwise(blocks.start.tolist())):
+        own = states[:, first:last]
+        out[:, b] = own.argmax(axis=1) if last - first > 1 else own[:, 0]
 
     def advance(first: int, last: int) -> None:
-        own = (n_sweeps, np.uint64(seed), from_random, first, last, out)
-        if asked.is_binary:
-            advance_states(asked.terms, *own)
-        else:
-            advance_block_states(asked.terms, blocks, *own)
+        how = (blocks, n_sweeps, np.uint64(seed), from_random)
+        advance_states(asked.terms, *how, first, last, out)
 
     map_ranges(advance, len(out), threads)
-    return out if asked.is_binary else rows_of_states(out, blocks.start)
+    return rows_of_states(out, blocks.start)
 
 
 def rows_of_states(states: NDArray, start: NDArray[np.int64]) -> NDArray[np.uint8]:

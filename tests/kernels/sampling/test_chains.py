@@ -21,10 +21,9 @@ from mnlearn.kernels.arithmetic.splitmix import (
     uniform,
 )
 from mnlearn.kernels.bayesian_networks import Families, draw_ancestral
-from mnlearn.kernels.sampling import chains, gibbs
-from mnlearn.kernels.sampling.blocks import anneal
-from mnlearn.kernels.sampling.conditioning import collapse_pairs, table_cost
-from mnlearn.kernels.sampling.gibbs import advance_states
+from mnlearn.kernels.sampling import gibbs
+from mnlearn.kernels.sampling.blocks import advance_states, anneal, sample_block_marginals
+from mnlearn.kernels.sampling.conditioning import collapse_pairs
 
 MASK = 2**64 - 1
 
@@ -76,45 +75,24 @@ def lengths_of_batches(n_samples, n_batches):
     return [len(part) for part in np.array_split(np.arange(n_samples), n_batches)]
 
 
-@pytest.mark.parametrize("burn_in", [0, 1, 3])
-@pytest.mark.parametrize("way", ["table", "scans", "flips"])
-@pytest.mark.parametrize("seed", range(4))
-def test_each_way_of_running_a_chain(seed, way, burn_in):
+@pytest.mark.parametrize(
+    ("seed", "n", "n_terms", "burn_in", "lengths"),
+    [(0, 3, 12, 0, [4, 3, 3]), (1, 5, 12, 1, [4, 3, 3]), (2, 1, 12, 3, [2]), (3, 64, 70, 1, [2])],
+)
+def test_a_chain_by_scans(seed, n, n_terms, burn_in, lengths):
     rng = np.random.default_rng(seed)
-    n, lengths = int(rng.integers(1, 6)), [4, 3, 3]
-    terms = random_terms(rng, n, 0, 12, owned=seed % 2 == 1)
+    terms = random_terms(rng, n, 0, n_terms, owned=seed % 2 == 1)
     left, n_left, odds = left_terms(terms, n)
-    first, stream = rng.integers(0, 2, n).astype(np.uint8), word(seed + 17)
-    out = np.full((3, n), np.nan, np.float32)
+    first, stream, effect = rng.integers(0, 2, n).astype(np.uint8), word(seed), np.empty((n, n))
+    n_left = collapse_pairs(left, n_left, odds, effect)
+    out = np.full((len(lengths), n), np.nan, np.float32)
     chain = first.copy(), stream, burn_in, np.cumsum(lengths), out
-    if way == "table":
-        gibbs._sample_from_table(odds, left, n_left, *chain)
-    else:
-        effect = np.empty((n, n))
-        n_left = collapse_pairs(left, n_left, odds, effect)
-        run = gibbs.sample_by_scans if way == "scans" else chains.sample_by_flips
-        run(odds, effect, left, n_left, *chain)
-    drawn = Drawn(stream, n, logistic=way == "scans")
+    gibbs.sample_by_scans(odds, effect, left, n_left, *chain)
+    drawn = Drawn(stream, n, logistic=True)
     expected = means_of_chain(
         lambda x, v: log_odds(terms, (), x, v), first.copy(), drawn, burn_in, lengths
     )
     assert_allclose(out, expected, rtol=2e-7)
-
-
-def test_a_chain_of_64_variables():
-    rng = np.random.default_rng(1)
-    n, terms = 64, random_terms(rng, 64, 0, 70)
-    for run in (gibbs.sample_by_scans, chains.sample_by_flips):
-        left, n_left, odds = left_terms(terms, n)
-        effect = np.empty((n, n))
-        n_left = collapse_pairs(left, n_left, odds, effect)
-        first, out = np.zeros(n, np.uint8), np.empty((1, n), np.float32)
-        run(odds, effect, left, n_left, first, word(3), 1, np.array([2]), out)
-        drawn = Drawn(word(3), n, logistic=run is gibbs.sample_by_scans)
-        expected = means_of_chain(
-            lambda x, v: log_odds(terms, (), x, v), np.zeros(n, np.uint8), drawn, 1, [2]
-        )
-        assert_allclose(out, expected, rtol=2e-7)
 
 
 def first_state(seed, evidence, n):
@@ -126,32 +104,26 @@ def first_state(seed, evidence, n):
     return x, stream
 
 
-@pytest.mark.parametrize("way", ["table", "scans", "flips"])
+@pytest.mark.parametrize("way", ["scans", "blocks"])
 def test_marginals_of_rows_of_evidence(way):
     """More rows than are conditioned at once, the first of them left out."""
     rng = np.random.default_rng(2)
-    n, n_rows, n_samples, n_batches, burn_in = 3, 67, 5, 2, 2
+    n, n_rows, n_samples, n_batches, burn_in, seed = 3, 67, 5, 2, 2, np.uint64(5)
     terms = random_terms(rng, n, 4, 10, owned=True)
     evidence = rng.integers(0, 2, (n_rows, 4)).astype(np.uint8)
-    cost = {}
-    for row in evidence:
-        left, n_left, _ = left_terms(terms, n, row)
-        cost[row.tobytes()] = table_cost(left, n_left, n) / (n * (burn_in + n_samples))
-    share = {"table": max(cost.values()), "scans": 0.0, "flips": 0.0}[way]
-    ends, ways = np.cumsum(lengths_of_batches(n_samples, n_batches)), (share, n - (way == "flips"))
+    lengths = lengths_of_batches(n_samples, n_batches)
     out = np.full((n_rows, n_batches, n), np.nan, np.float32)
-    how = np.uint64(5), burn_in, ends, ways
-    gibbs.sample_marginals(arrays(terms), evidence, *how, 1, n_rows, out)
+    how = seed, burn_in, np.cumsum(lengths), 1, n_rows, out
+    if way == "scans":
+        gibbs.sample_marginals(arrays(terms), evidence, *how)
+    else:
+        sample_block_marginals(arrays(terms), evidence, single_blocks(n), *how)
     assert np.isnan(out[0]).all()
     for i in [1, 2, 63, 64, 65, 66]:
-        x, stream = first_state(np.uint64(5), evidence[i], n)
+        x, stream = first_state(seed, evidence[i], n)
         drawn = Drawn(stream, n, logistic=way == "scans")
         expected = means_of_chain(
-            lambda x, v, i=i: log_odds(terms, evidence[i], x, v),
-            x,
-            drawn,
-            burn_in,
-            lengths_of_batches(n_samples, n_batches),
+            lambda x, v, i=i: log_odds(terms, evidence[i], x, v), x, drawn, burn_in, lengths
         )
         assert_allclose(out[i], expected, rtol=2e-7)
 
@@ -163,7 +135,8 @@ def test_chains_that_go_on(from_random):
     terms = random_terms(rng, n, 0, 12)
     states = rng.integers(0, 2, (n_chains, n)).astype(np.uint8)
     before = states.copy()
-    advance_states(arrays(terms), 3, np.uint64(seed), from_random, 1, n_chains, states)
+    how = 3, np.uint64(seed), from_random
+    advance_states(arrays(terms), single_blocks(n), *how, 1, n_chains, states)
     assert_array_equal(states[0], before[0])
     nothing = np.empty(0, np.uint8)
     for i in range(1, n_chains):

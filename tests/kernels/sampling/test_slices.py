@@ -13,6 +13,7 @@ from made_terms import (
     merge_equal,
     random_literals,
     random_terms,
+    single_blocks,
 )
 from mnlearn.kernels.arithmetic.splitmix import advance, chain_seed, fill_logistic, uniform
 from mnlearn.kernels.sampling import mcsat
@@ -74,7 +75,7 @@ def random_clauses(rng, n, x, n_terms):
     return found
 
 
-@pytest.mark.parametrize("block_size", [1, 2, 5, 6, 7, 8, 9])
+@pytest.mark.parametrize("block_size", [1, 2, 5, 8])
 @pytest.mark.parametrize("seed", range(8))
 def test_draws_of_blocks(seed, block_size):
     rng = np.random.default_rng(seed)
@@ -85,12 +86,13 @@ def test_draws_of_blocks(seed, block_size):
     left, n_left, _ = left_terms(terms, n)
     kept = np.flatnonzero(rng.random(n_left) < 0.8)
     fixed = rng.random(n) < (0.2 if block_size < 6 else 0.05)
-    room = mcsat.room_for_blocks(n, left.start[n_left], block_size)
+    blocks = single_blocks(n)
+    room = mcsat.room_for_slices(blocks, left.start[n_left], block_size)
     found, total = x.copy(), np.zeros(n)
     stream, expected, means = Stream(seed), x.copy(), np.zeros(n)
     state = stream.state
     for _ in range(3):
-        state = word(mcsat.draw_satisfying(left, kept, fixed, room, state, found, total))
+        state = word(mcsat.draw_satisfying(left, kept, fixed, blocks, room, state, found, total))
         draw([terms[t].asked for t in kept], fixed, block_size, stream, expected, means)
         assert state == stream.state
         assert_array_equal(found, expected)
@@ -173,10 +175,11 @@ def test_chains_of_rows_of_evidence(burn_in, n_samples, n_batches):
     evidence = rng.integers(0, 2, (n_rows, 3)).astype(np.uint8)
     out = np.full((n_rows, n_batches, n), np.nan, np.float32)
     plan = mcsat.SlicePlan(burn_in, n_samples, 2, block_size)
-    mcsat.sample_slices(arrays(terms), evidence, np.uint64(9), plan, 1, n_rows, out)
+    seed, blocks = np.uint64(9), single_blocks(n)
+    mcsat.sample_slices(arrays(terms), evidence, blocks, seed, plan, 1, n_rows, out)
     assert np.isnan(out[0]).all()
     for i in (1, 2, 63, 64, 65):
-        stream = Stream(chain_seed(np.uint64(9), evidence[i]))
+        stream = Stream(chain_seed(seed, evidence[i]))
         x = np.array([stream.next() < 0.5 for _ in range(n)], np.uint8)
         for _ in range(2):
             thresholds = np.empty(n)

@@ -78,7 +78,7 @@ def has_state(blocks, indicator, state):
 def fill_scores(b, blocks, odds, score):
     """Write the scores of the states of block b to its columns of `score`, from log-odds."""
     first, last, n_columns = blocks.start[b], blocks.start[b + 1], blocks.start[-1]
-    score[first:last] = odds[first:last]
+    copy_into(score[first:last], odds[first:last])
     for s in range(blocks.set_start[b], blocks.set_start[b + 1]):
         for a in range(last - first):
             if blocks.member[s, a]:
@@ -111,6 +111,52 @@ def draw_by(p, u):
 
 
 @kernel
+def every_state(blocks):
+    """Return the numbers of all blocks, of the states of each, and how many states it has."""
+    width = np.empty(len(blocks.start) - 1, np.int64)
+    most = 2
+    for b in range(len(width)):
+        width[b] = max(blocks.start[b + 1] - blocks.start[b], 2)
+        most = max(most, width[b])
+    states = np.empty((len(width), most), np.int64)
+    for b in range(len(width)):
+        copy_into(states[b], np.arange(most))
+    return np.arange(len(width)), states, width
+
+
+@kernel
+def satisfying_states(left, t, where, blocks, out):
+    """List the joint states of some blocks that satisfy term `t`; return how many.
+
+    where : the blocks; allowed[b, :n_allowed[b]], the states that block b may have; and n_allowed,
+    as `every_state` returns them.
+    The place of the state of a block in these is a digit of the number of a joint state, that of
+    the first block the fastest. out : of twice as many places as joint states, and one more.
+    """
+    group, allowed, n_allowed = where
+    out[0] = 0
+    n, stride = 1, 1
+    for b in group:
+        own = -1
+        for k in range(left.start[t], left.start[t + 1]):
+            if blocks.block_of[left.var[k]] == b:
+                own = k
+        n_found = 0
+        for a in range(n_allowed[b] - 1, -1, -1):
+            if own >= 0 and has_state(blocks, left.var[own], allowed[b, a]) != left.value[own]:
+                continue
+            n_found += 1
+            for j in range(n):
+                out[n_found * n + j] = out[j] + a * stride
+        # What was found takes the places of the joint states of the blocks before.
+        for j in range(n_found * n):
+            out[j] = out[n + j]
+        n *= n_found
+        stride *= n_allowed[b]
+    return n
+
+
+@kernel
 def enter_states(state, blocks, x):
     """Write the indicators of the states of all blocks to `x`."""
     for k in range(len(blocks.block_of)):
@@ -122,8 +168,8 @@ def draw_first_states(stream, blocks, state):
     """Fill `state` with independent uniform draws; return the next state of the stream."""
     for b in range(len(state)):
         stream = advance(stream)
-        n_states = max(blocks.start[b + 1] - blocks.start[b], 2)
-        state[b] = np.int64(uniform(stream) * n_states)
+        last = max(blocks.start[b + 1] - blocks.start[b], 2) - 1
+        state[b] = last - np.int64(uniform(stream) * (last + 1))
     return stream
 
 
@@ -242,8 +288,8 @@ def sample_block_marginals(terms, evidence, blocks, seed, burn_in, batch_end, fi
 
 
 @kernel
-def advance_block_states(terms, blocks, n_sweeps, seed, from_random, first, last, states):
-    """Make `n_sweeps` sweeps in each of the chains `first` to `last`; see `advance_states`."""
+def advance_states(terms, blocks, n_sweeps, seed, from_random, first, last, states):
+    """Make `n_sweeps` sweeps in the chains `first` to `last`; chain i depends on the seed and i."""
     n = len(blocks.block_of)
     left = room_for(terms)
     log_odds, effect = np.zeros(n), np.empty((n, n))

@@ -1,25 +1,9 @@
-"""Chains of Gibbs sampling of any number of variables: only a changed value costs work."""
+"""What chains of samples keep up to date: only a changed value costs work."""
 
 import numpy as np
 
-from mnlearn.kernels.arithmetic.logistic import sigmoid
-from mnlearn.kernels.arithmetic.splitmix import advance, fill_logistic, uniform
-from mnlearn.kernels.jit import copy_into, kernel
-from mnlearn.kernels.sampling.conditioning import (
-    SYMMETRIC,
-    add_effects,
-    flip_effects,
-    mark_affected,
-)
-
-
-@kernel
-def draw_first_state(stream, x):
-    """Fill `x` with independent values of probability 1/2; return the next state of the stream."""
-    for v in range(len(x)):
-        stream = advance(stream)
-        x[v] = uniform(stream) < 0.5
-    return stream
+from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.sampling.conditioning import SYMMETRIC
 
 
 @kernel
@@ -32,59 +16,6 @@ def store_means(total, n, out):
 # See `_violation`.
 _COUNT = 32
 _TWO_VIOLATED = 2 << _COUNT
-
-
-@kernel
-def sample_by_flips(log_odds, effect, left, n_left, x, stream, burn_in, batch_end, out):
-    """Run a chain that keeps every log-odds up to date; only a changed value costs work."""
-    n_query = len(x)
-    # One place more than variables; see `update_terms`.
-    state, odds = np.zeros(n_query + 1, np.uint8), np.zeros(n_query + 1)
-    copy_into(state, x)
-    copy_into(odds, log_odds)
-    by_literal, violated = index_terms(left, n_left, n_query, state, odds)
-    add_effects(effect, x, odds)
-    probability = np.empty(n_query)
-    stale = np.ones(n_query + 1, np.bool_)
-    total = np.empty(n_query)
-    sweep = -burn_in
-    for b in range(len(batch_end)):
-        total[:] = 0.0
-        n_sweeps = batch_end[b] - max(sweep, 0)
-        while sweep < batch_end[b]:
-            if sweep == 0:
-                total[:] = 0.0
-            for v in range(n_query):
-                if stale[v]:
-                    probability[v] = sigmoid(odds[v])
-                    stale[v] = False
-                p = probability[v]
-                total[v] += p
-                stream = advance(stream)
-                drawn = uniform(stream) < p
-                if drawn != state[v]:
-                    state[v] = drawn
-                    flip_effects(effect, v, drawn, odds)
-                    mark_affected(effect, v, stale)
-                    update_terms(v, state, left, by_literal, violated, odds, stale)
-            sweep += 1
-        store_means(total, n_sweeps, out[b])
-
-
-@kernel
-def make_sweeps(n_sweeps, stream, x, log_odds, effect, left, by_literal, violated):
-    """Draw every variable `n_sweeps` times in order; return the state of the stream after it."""
-    n_query = len(x) - 1
-    thresholds, stale = np.empty(n_query), np.empty(n_query + 1, np.bool_)
-    for _ in range(n_sweeps):
-        stream = fill_logistic(stream, thresholds)
-        for v in range(n_query):
-            drawn = thresholds[v] < log_odds[v]
-            if drawn != x[v]:
-                x[v] = drawn
-                flip_effects(effect, v, drawn, log_odds)
-                update_terms(v, x, left, by_literal, violated, log_odds, stale)
-    return stream
 
 
 @kernel

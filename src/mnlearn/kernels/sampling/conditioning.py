@@ -183,64 +183,6 @@ def entries_by_variable(left, n_left, n_query):
 
 
 @kernel
-def table_cost(left, n_left, n_query):
-    """Return the number of additions that `log_odds_table` would make, as a float."""
-    start = left.start
-    total = n_query * 2.0**n_query
-    for t in range(n_left):
-        total += 2.0 ** (n_query - (start[t + 1] - start[t]))
-    return total
-
-
-@kernel
-def _add_to_states(table, left, t, weight):
-    """Add `weight` to the entries of the states that satisfy term `t`."""
-    start, var, value = left.start, left.var, left.value
-    fixed = 0
-    asked = 0
-    for k in range(start[t], start[t + 1]):
-        fixed |= 1 << var[k]
-        asked |= value[k] << var[k]
-    free = (len(table) - 1) & ~fixed
-    rest = free
-    while True:
-        table[asked | rest] += weight
-        if rest == 0:
-            break
-        rest = (rest - 1) & free
-
-
-@kernel
-def log_potential_table(log_odds, left, n_left, out):
-    """Write the unnormalised log-probability of every query state to `out`, (2^n_query,).
-
-    Bit v of a state is the value of query variable v; owned terms are left out.
-    """
-    n_query = len(log_odds)
-    out[:] = 0.0
-    for v in range(n_query):
-        bit = 1 << v
-        for state in range(bit):
-            out[state | bit] = out[state] + log_odds[v]
-    for t in range(n_left):
-        if left.owner[t] == SYMMETRIC:
-            _add_to_states(out, left, t, left.weight[t])
-
-
-@kernel
-def log_odds_table(log_odds, left, n_left, potential, out):
-    """Write the log-odds of each query variable in every query state to `out`."""
-    log_potential_table(log_odds, left, n_left, potential)
-    for v in range(len(log_odds)):
-        bit = 1 << v
-        for state in range(len(potential)):
-            out[v, state] = potential[state | bit] - potential[state & ~bit]
-    for t in range(n_left):
-        if left.owner[t] != SYMMETRIC:
-            _add_to_states(out[left.owner[t]], left, t, left.weight[t])
-
-
-@kernel
 def collapse_pairs(left, n_left, log_odds, effect):
     """Move the terms that tie two variables into a matrix; return how many terms are left.
 

@@ -1,20 +1,14 @@
-"""Rao-Blackwellised Gibbs sampling of the query variables, one chain per evidence.
+"""Rao-Blackwellised Gibbs sampling of up to 64 binary variables, one chain per evidence.
 
-Up to 64 variables are sampled by scans: their state is one word.
+Their state is one word, and the terms of a variable are scanned; see `blocks` for all others.
 """
 
 import numpy as np
 
 from mnlearn.kernels.arithmetic.logistic import sigmoid
 from mnlearn.kernels.arithmetic.splitmix import advance, chain_seed, fill_logistic, uniform
-from mnlearn.kernels.jit import copy_into, kernel, sum_kernel
-from mnlearn.kernels.sampling.chains import (
-    draw_first_state,
-    index_terms,
-    make_sweeps,
-    sample_by_flips,
-    store_means,
-)
+from mnlearn.kernels.jit import kernel, sum_kernel
+from mnlearn.kernels.sampling.chains import store_means
 from mnlearn.kernels.sampling.conditioning import (
     BATCH,
     OWNED,
@@ -24,9 +18,7 @@ from mnlearn.kernels.sampling.conditioning import (
     entries_by_variable,
     flip_effects,
     holding_terms,
-    log_odds_table,
     room_for,
-    table_cost,
 )
 
 # Numba converts a uint64 to floating point before it compares it with a plain 0.
@@ -71,6 +63,15 @@ def sample_by_scans(log_odds, effect, left, n_left, x, stream, burn_in, batch_en
             if sweep > 0:
                 _add_sigmoids(seen, total)
         store_means(total, n_sweeps, out[b])
+
+
+@kernel
+def _draw_first_state(stream, x):
+    """Fill `x` with independent values of probability 1/2; return the next state of the stream."""
+    for v in range(len(x)):
+        stream = advance(stream)
+        x[v] = uniform(stream) < 0.5
+    return stream
 
 
 @kernel
@@ -145,17 +146,14 @@ def _neighbours(effect, entry_start, mask):
 
 
 @kernel
-def sample_marginals(terms, evidence, seed, burn_in, batch_end, ways, first, last, out):
+def sample_marginals(terms, evidence, seed, burn_in, batch_end, first, last, out):
     """Estimate P(query variable = 1 | evidence) for evidence rows `first` to `last`.
 
     Counted sweeps add the probability from which a value is drawn, not the value. batch_end :
-    number of counted sweeps at the end of each batch. ways : the probabilities in all query states
-    are tabled if that takes at most this share of the number of updates; and up to this many query
-    variables, at most 64, terms are scanned. out : (n_evidence, n_batches, n_query), means.
+    number of counted sweeps at the end of each batch. out : (n_evidence, n_batches, n_query).
     """
-    n_query, (table_share, scan_limit) = out.shape[2], ways
+    n_query = out.shape[2]
     left = room_for(terms)
-    n_updates = n_query * (burn_in + batch_end[-1])
     log_odds = np.empty(n_query)
     effect = np.empty((n_query, n_query))
     x = np.empty(n_query, np.uint8)
@@ -165,67 +163,6 @@ def sample_marginals(terms, evidence, seed, burn_in, batch_end, ways, first, las
             start, held = holding_terms(terms, evidence[i : min(i + BATCH, last)])
         log_odds[:] = 0.0
         n_left = condition(terms, held[start[j] : start[j + 1]], log_odds, left)
-        stream = draw_first_state(chain_seed(seed, evidence[i]), x)
-        if table_cost(left, n_left, n_query) <= table_share * n_updates:
-            _sample_from_table(log_odds, left, n_left, x, stream, burn_in, batch_end, out[i])
-        else:
-            n_left = collapse_pairs(left, n_left, log_odds, effect)
-            chain = (log_odds, effect, left, n_left, x, stream, burn_in, batch_end, out[i])
-            if n_query <= scan_limit:
-                sample_by_scans(*chain)
-            else:
-                sample_by_flips(*chain)
-
-
-@kernel
-def _sample_from_table(log_odds, left, n_left, x, stream, burn_in, batch_end, out):
-    """Run a chain by looking up the probability of each variable in each query state."""
-    n_query = len(x)
-    table = np.empty((n_query, 1 << n_query))
-    log_odds_table(log_odds, left, n_left, np.empty(1 << n_query), table)
-    for v in range(n_query):
-        for s in range(1 << n_query):
-            table[v, s] = sigmoid(table[v, s])
-    state = 0
-    for v in range(n_query):
-        state |= np.int64(x[v]) << v
-    total = np.empty(n_query)
-    sweep = -burn_in
-    for b in range(len(batch_end)):
-        total[:] = 0.0
-        n_sweeps = batch_end[b] - max(sweep, 0)
-        while sweep < batch_end[b]:
-            if sweep == 0:
-                total[:] = 0.0
-            for v in range(n_query):
-                p = table[v, state]
-                total[v] += p
-                stream = advance(stream)
-                state = (state & ~(1 << v)) | (np.int64(uniform(stream) < p) << v)
-            sweep += 1
-        store_means(total, n_sweeps, out[b])
-
-
-@kernel
-def advance_states(terms, n_sweeps, seed, from_random, first, last, states):
-    """Make `n_sweeps` sweeps in the chains `first` to `last`; chain i depends on the seed and i."""
-    n_vars = states.shape[1]
-    left = room_for(terms)
-    base = np.zeros(n_vars)
-    effect = np.empty((n_vars, n_vars))
-    nothing = np.empty((1, 0), np.uint8)
-    n_left = condition(terms, holding_terms(terms, nothing)[1], base, left)
-    n_left = collapse_pairs(left, n_left, base, effect)
-    # One place more than variables; see `update_terms`.
-    log_odds = np.zeros(n_vars + 1)
-    x = np.zeros(n_vars + 1, np.uint8)
-    for i in range(first, last):
-        stream = chain_seed(seed + np.uint64(i), nothing[0])
-        if from_random:
-            stream = draw_first_state(stream, states[i])
-        copy_into(x, states[i])
-        copy_into(log_odds, base)
-        by_literal, violated = index_terms(left, n_left, n_vars, x, log_odds)
-        add_effects(effect, x[:n_vars], log_odds)
-        make_sweeps(n_sweeps, stream, x, log_odds, effect, left, by_literal, violated)
-        copy_into(states[i], x[:n_vars])
+        stream = _draw_first_state(chain_seed(seed, evidence[i]), x)
+        n_left = collapse_pairs(left, n_left, log_odds, effect)
+        sample_by_scans(log_odds, effect, left, n_left, x, stream, burn_in, batch_end, out[i])
