@@ -5,7 +5,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
+import mnlearn as mn
 from command import mean, refuse, succeed
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.text_tables import save_text
@@ -70,6 +72,26 @@ def test_fit_takes_parameters_and_keeps_names():
     a, b = load_model("a.npz"), load_model("b.npz")
     assert a.schema.names == tuple("abcdef")
     assert np.abs(b.weight).max() < np.abs(a.weight).max()
+
+
+def test_an_interrupted_search_resumes_from_its_checkpoints():
+    line = "fit dtsl --train d.data --valid v.data --grid grid.yaml --checkpoints kept --out"
+    succeed(f"{line} a.npz")
+    first = {path: path.stat().st_mtime_ns for path in Path("kept").iterdir()}
+    for path in [path for path in first if path.name.endswith(".fit.json")][:2]:
+        path.unlink()
+    succeed(f"{line} b.npz")
+    assert Path("a.npz").read_bytes() == Path("b.npz").read_bytes()
+    again = {path: path.stat().st_mtime_ns for path in Path("kept").iterdir()}
+    assert again.keys() == first.keys()
+    changed = {path.name.partition(".")[0] for path in again if again[path] != first[path]}
+    assert len(changed) == 2
+    # A search in Python finds the same points.
+    grid = yaml.safe_load(Path("grid.yaml").read_text(encoding="utf-8"))
+    train, valid = mn.read_data("d.data"), mn.read_data("v.data")
+    search = mn.GridSearch(mn.DTSL(), grid, checkpoints="kept").fit(train, validation=valid)
+    assert {path: path.stat().st_mtime_ns for path in Path("kept").iterdir()} == again
+    assert search.model_.weight.tolist() == load_model("a.npz").weight.tolist()
 
 
 def test_fit_searches_a_grid_on_validation_data():

@@ -129,7 +129,14 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
             grid,
             validation_criterion(usual, valid, replace(last, folds=None, inference=None)),
             threads=threads,
-            checkpoints=self._checkpoints(best, [train, valid], network, grid, last),
+            checkpoints=checkpoints_of(
+                self.checkpoints,
+                best.learner_name,
+                [train, valid],
+                network,
+                grid,
+                [self.criterion, last.folds or FOLDS, last.inference or "gibbs", last.seed],
+            ),
             last_criterion=None if is_usual else last_criterion,
             network=network,
         )
@@ -170,28 +177,6 @@ class GridSearch(MetaEstimatorMixin, BaseEstimator):
             chosen[name] = list(values)
             named[name] = given
         return best.learner.grid(chosen), named
-
-    def _checkpoints(
-        self,
-        best: LearnerEstimator,
-        data: Sequence[Dataset],
-        network: Any,
-        grid: Mapping[str, list[Any]],
-        how: How,
-    ) -> Checkpoints:
-        """Return where finished grid points and their scores are kept, if anywhere."""
-        if self.checkpoints is None:
-            return Checkpoints(None)
-        return Checkpoints(
-            Path(self.checkpoints),
-            learner=best.learner_name,
-            # Scores are kept too: the code of the criteria counts, not only that of learning.
-            code=code_digest(learner_root(best.learner_name), "mnlearn.api.search.GridSearch"),
-            data=[_data_digest(each) for each in data],
-            network=None if network is None else _network_digest(network),
-            grid=grid,
-            criterion=[self.criterion, how.folds or FOLDS, how.inference or "gibbs", how.seed],
-        )
 
     def _take(self, best: LearnerEstimator, tuned: Tuned, named: Mapping[str, str]) -> None:
         """Keep the outcome under the names that scikit-learn uses."""
@@ -257,20 +242,42 @@ def _results(trace: list[dict[str, Any]], named: Mapping[str, str]) -> dict[str,
     return {**results, "mean_test_score": scores, "rank_test_score": rank, "stage": stage}
 
 
-def _data_digest(data: Dataset) -> str:
-    digest = hashlib.sha256(repr((data.rows.shape, data.schema.variables)).encode())
-    for array in (data.rows, data.weight, data.row_of):
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
+def checkpoints_of(
+    folder: Path | str | None,
+    name: str,
+    data: Iterable[Dataset],
+    network: Any,
+    grid: Mapping[str, list[Any]],
+    criterion: Sequence[Any] = (None, FOLDS, "gibbs", SEED),
+) -> Checkpoints:
+    """Return where finished grid points of a learner and their scores are kept, if anywhere."""
+    if folder is None:
+        return Checkpoints(None)
+    return Checkpoints(
+        Path(folder),
+        learner=name,
+        # Scores are kept too: the code of the criteria counts, not only that of learning.
+        code=code_digest(learner_root(name), "mnlearn.api.search.GridSearch"),
+        data=[
+            _digest((each.rows.shape, each.schema.variables), each.rows, each.weight, each.row_of)
+            for each in data
+        ],
+        network=None if network is None else _network_digest(network),
+        grid=grid,
+        criterion=criterion,
+    )
 
 
 def _network_digest(network: Any) -> str:
-    """Return a digest of a dependency network."""
     trees, features = network.trees, network.features
-    digest = hashlib.sha256()
-    for array in (
-        trees.start, trees.split_var, trees.child, trees.log_prob,
+    return _digest(
+        (), trees.start, trees.split_var, trees.child, trees.log_prob,
         features.start, features.var, features.value, network.target, network.weight,
-    ):  # fmt: skip
+    )  # fmt: skip
+
+
+def _digest(said: Any, *arrays: NDArray[Any]) -> str:
+    digest = hashlib.sha256(repr(said).encode())
+    for array in arrays:
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()

@@ -17,17 +17,20 @@ from mnlearn.cli.files import (
 )
 from mnlearn.cli.options import (
     FILE,
+    FOLDER,
     parse_settings,
     reading_options,
     seed_option,
     threads_option,
 )
 from mnlearn.runtime.errors import InputError, at, name_data
+from mnlearn.runtime.random_streams import SEED
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
     from mnlearn.learning.learner import Learner
-    from mnlearn.learning.tuning import Criterion
+    from mnlearn.learning.tuning import Tuned
+    from mnlearn.models.dependency_network import DependencyNetwork
     from mnlearn.models.markov_network import MarkovNetwork
     from mnlearn.models.model import Model
 
@@ -60,6 +63,11 @@ if TYPE_CHECKING:
     required=True,
     help="Model file, in one of the forms that `mnlearn convert` reads.",
 )
+@click.option(
+    "--checkpoints",
+    type=FOLDER,
+    help="Folder of finished grid points and of long steps, where an interrupted search resumes.",
+)
 @click.option("--trace", type=FILE, help="Write every grid point to this CSV.")
 @threads_option
 @seed_option
@@ -74,6 +82,7 @@ def fit(
     reader: Reader,
     missing: str,
     out: Path,
+    checkpoints: Path | None,
     trace: Path | None,
     threads: int,
     seed: int,
@@ -86,7 +95,6 @@ def fit(
     log-pseudo-likelihood for all other methods, both as from `mnlearn score`.
     """
     from mnlearn.learning.missing_cells import refine
-    from mnlearn.learning.tuning import tune
     from mnlearn.methods import find_learner, load_learner
     from mnlearn.models.io.formats import load_network
     from mnlearn.runtime.progress import say
@@ -104,15 +112,14 @@ def fit(
     treatment = _treatment(missing, learner, seed, threads)
     examples = reader.load(train)
     data = treatment.complete(examples, train)
-    criterion, given = None, load_network(network)
+    given, valid_data = load_network(network), None
     if valid is not None:
         valid_data = treatment.complete(reader.like(data).load(valid), valid)
         check_data(valid, data, valid_data)
-        criterion = _criterion(learner, valid_data, threads)
     if given is not None and network is not None:
         check_data(network, data, given)
     with name_data(train):
-        tuned = tune(learner, data, grid, criterion, threads=threads, network=given)
+        tuned = _tune(method, data, valid_data, given, grid, checkpoints, threads)
         refined = refine(tuned.best.fitted.model, examples.data, missing, threads)
     if refined is not None:
         say(f"{train}: EM, {refined.describe(examples.data.n_examples)}.")
@@ -122,13 +129,32 @@ def fit(
     click.echo(f"{out}: {method} with {learned}", err=True)
 
 
-def _criterion(learner: "type[Learner]", valid: "Dataset", threads: int) -> "Criterion":
-    """Return what chooses the values of a grid: the score that `mnlearn score` gives."""
-    from mnlearn.api.scores import How, validation_criterion
-    from mnlearn.runtime.random_streams import SEED
+def _tune(
+    method: str,
+    train: "Dataset",
+    valid: "Dataset | None",
+    network: "DependencyNetwork | None",
+    grid: Mapping[str, list[Any]],
+    checkpoints: Path | None,
+    threads: int,
+) -> "Tuned":
+    """Return the outcome of a search, which chooses by the score that `mnlearn score` gives."""
+    from mnlearn.learning.tuning import tune
+    from mnlearn.methods import load_learner
 
-    # Neither pll nor ll reads the seed.
-    return validation_criterion(learner.criterion, valid, How(None, None, None, {}, SEED, threads))
+    learner, criterion, more = load_learner(method), None, {}
+    if valid is not None:
+        from mnlearn.api.scores import How, validation_criterion
+
+        # Neither pll nor ll reads the seed.
+        how = How(None, None, None, {}, SEED, threads)
+        criterion = validation_criterion(learner.criterion, valid, how)
+    if checkpoints is not None:
+        from mnlearn.api.search import checkpoints_of
+
+        data = [train] if valid is None else [train, valid]
+        more = {"checkpoints": checkpoints_of(checkpoints, method, data, network, grid)}
+    return tune(learner, train, grid, criterion, threads=threads, network=network, **more)
 
 
 def _treatment(missing: str, learner: "type[Learner]", seed: int, threads: int) -> Treatment:
