@@ -45,14 +45,6 @@ def test_packed_columns(matrix):
             assert bit == (data.rows[i, v] if i < data.n_rows else 0)
 
 
-def test_packed_columns_of_more_rows_than_a_word():
-    rng = np.random.default_rng(5)
-    data = merge_rows(rng.integers(0, 2, (1000, 9)))
-    assert data.n_rows > 128
-    ones = np.bitwise_count(data.columns).sum(axis=1)
-    np.testing.assert_array_equal(ones, data.rows.sum(axis=0))
-
-
 @settings(max_examples=30, deadline=None)
 @given(matrices)
 def test_frequency_and_density_count_examples_not_rows(matrix):
@@ -159,14 +151,6 @@ def test_resample_draws_as_many_examples(matrix, seed, draw_seed):
         assert len(sample.row_of) == len(matrix)
 
 
-def test_resample_of_a_seed_is_what_it_was():
-    data = Dataset.from_arrays([[0, 0], [0, 1], [0, 1], [1, 1]] * 5)
-    sample = data.resample(np.random.default_rng(3))
-    drawn = np.random.default_rng(3).multinomial(20, [0.25, 0.5, 0.25])
-    assert sample.weight.tolist() == drawn.tolist()
-    assert sample.row_of.tolist() == np.repeat(np.arange(3), drawn).tolist()
-
-
 @pytest.mark.parametrize(("weight", "total"), [(0.1, "0.3"), (1 / 6, "0.5"), (1e300, "3e+300")])
 def test_resample_of_weights_that_are_no_counts_is_refused(weight, total):
     data = Dataset.from_arrays([[0, 1], [1, 0], [1, 1]], [weight] * 3)
@@ -224,12 +208,6 @@ def test_weights_that_are_none_are_refused(weight, message):
     with pytest.raises(InputError) as caught:
         Dataset.from_arrays(np.eye(2), weight)
     assert str(caught.value) == message
-
-
-@pytest.mark.parametrize("weight", [[True, True], np.array([1, 1], np.uint8), [1, 2]])
-def test_weights_of_any_numbers(weight):
-    data = Dataset.from_arrays(np.eye(2), weight)
-    assert data.weight.tolist() == [weight[1], weight[0]]
 
 
 def test_only_the_class_itself_builds_a_dataset_by_hand():

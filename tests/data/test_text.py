@@ -19,15 +19,6 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import binary_schema
 
 
-def test_plain_text(tmp_path):
-    data = load_dataset(write(tmp_path / "a.data", PLAIN))
-    assert data.rows.tolist() == [[0, 1, 1], [1, 0, 0]]
-    assert data.weight.tolist() == [2, 1]
-    assert data.row_of.tolist() == [0, 1, 0]
-    assert not data.schema.is_named
-    assert (data.n_vars, data.n_rows, data.n_examples) == (3, 2, 3)
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -55,13 +46,6 @@ def test_header_names_the_variables(tmp_path):
     data = load_dataset(write(tmp_path / "a.csv", 'old,"new", blue \n' + PLAIN))
     assert data.schema.names == ("old", "new", "blue")
     assert data.n_examples == 3
-
-
-def test_weights(tmp_path):
-    data = load_dataset(write(tmp_path / "a.data", "2.5|0,1\n1e1|1,1\n0.5|0,1\n"))
-    assert data.rows.tolist() == [[0, 1], [1, 1]]
-    assert data.weight.tolist() == [3, 10]
-    assert data.n_examples == 13
 
 
 @pytest.mark.parametrize(
@@ -126,12 +110,6 @@ def test_altered_first_line_is_not_swallowed_as_a_header(tmp_path, content):
         load_benchmark(write(tmp_path / "a.data", content))
 
 
-@pytest.mark.parametrize("names", ["é,ü", "e,E", "#1,#2"])
-def test_header_of_other_characters(tmp_path, names):
-    data = load_dataset(write(tmp_path / "a.csv", f"{names}\n0,1\n"))
-    assert data.schema.names == tuple(names.split(","))
-
-
 @settings(max_examples=50, deadline=None)
 @given(matrices, st.booleans())
 def test_text_round_trip(tmp_path_factory, matrix, named):
@@ -152,13 +130,6 @@ def test_text_round_trip_of_weights(tmp_path_factory, matrix, draw):
     again = load_dataset(path)
     np.testing.assert_array_equal(again.rows, data.rows)
     np.testing.assert_array_equal(again.weight, data.weight)
-
-
-@pytest.mark.parametrize("suffix", [".gz", ".xz"])
-def test_text_round_trip_through_compression(tmp_path, suffix):
-    data = load_dataset(write(tmp_path / "a.data", PLAIN))
-    save_text(data, tmp_path / f"b.data{suffix}")
-    assert_same(load_dataset(tmp_path / f"b.data{suffix}"), data)
 
 
 @pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress)])
@@ -245,9 +216,3 @@ def test_text_of_names_and_weights(tmp_path):
     save_text(data, tmp_path / "a.csv")
     text = '"a,b","c"""\n2|0,1\n0.10000000000000001|1,1\n'
     assert (tmp_path / "a.csv").read_bytes().decode() == text
-
-
-def test_quoted_cells_behind_a_blank(tmp_path):
-    data = load_dataset(write(tmp_path / "a.csv", 'a, "b, c"\n0, "1"\n1, "1"\n0,0\n'))
-    assert data.schema.names == ("a", "b, c")
-    assert examples(data).tolist() == [[0, 1], [1, 1], [0, 0]]

@@ -4,11 +4,9 @@ import pytest
 
 from made_hidden_trees import random_hidden_tree
 from made_models import log_prob_of, trees_of
-from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.dependency_network import flat_trees, tree_network
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
-from mnlearn.runtime.errors import InputError
 
 
 @pytest.mark.parametrize(
@@ -32,11 +30,6 @@ def test_markov_networks():
     }
 
 
-def test_bayesian_networks():
-    network = BayesianNetwork(flat_trees(3), [2, 0, 1])
-    assert network.describe() == {"n_vars": 3, "n_leaves": 3, "deepest_leaf": 0, "n_edges": 0}
-
-
 def test_leaves_that_say_something():
     """A tree that is one leaf of log-odds 0 says nothing; each leaf of a split counts."""
     flat, other = log_prob_of(0.0), log_prob_of(1.0)
@@ -46,11 +39,3 @@ def test_leaves_that_say_something():
         "n_vars": 3, "n_leaves": 4, "deepest_leaf": 2, "n_features": 0, "n_edges": 2,
     }  # fmt: skip
     assert tree_network(flat_trees(2)).n_informative_leaves == 0
-
-
-@pytest.mark.parametrize("v", [-1, 2])
-def test_variables_of_features_have_to_exist(v):
-    assert markov_network(2, features_of([[(0, 1)], [(1, 1)]]), [1.0, 2.0]).n_vars == 2
-    with pytest.raises(InputError) as caught:
-        markov_network(2, features_of([[(0, 1)], [(v, 1)]]), [1.0, 2.0])
-    assert str(caught.value) == "features: expected columns 0 to 1."

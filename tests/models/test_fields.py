@@ -48,7 +48,6 @@ def circuit(**changes):
     ("build", "sentence"),
     [
         (lambda: FeatureSet([0, 1], [0.5], [1]), "FeatureSet, var: expected int32, got float64"),
-        (lambda: FeatureSet([0, 1], ["a"], [1]), "FeatureSet, var: expected int32, got <U1"),
         (lambda: FeatureSet([0, 1], [0], [256]), "FeatureSet, value: expected uint8, got int64"),
         (
             lambda: FeatureSet([0, 1], [0], [1, 0]),
@@ -59,10 +58,6 @@ def circuit(**changes):
         (
             lambda: Trees([0, 1], [-1], [[-1, -1]], [0.0]),
             r"Trees, log_prob: expected shape \(1, any\), got \(1,\)",
-        ),
-        (
-            lambda: Trees([0, 1], [-1], [[-1]], [[0.0, 0.0]]),
-            r"Trees, child: expected shape \(1, 2\), got \(1, 1\)",
         ),
         (
             lambda: DependencyNetwork(flat_trees(2), ONE, [0, 1], [1.0]),
@@ -81,8 +76,6 @@ def circuit(**changes):
         ),
         (lambda: circuit(target=[0]), r"target: expected shape \(2\), got \(1,\)"),
         (lambda: circuit(start=[0, 2, 4, 6, 8]), "Circuit, start: expected positions from 0 to 7"),
-        (lambda: circuit(start=[1, 2, 4, 6, 7]), "Circuit, start: expected positions from 0 to 7"),
-        (lambda: circuit(start=[0, 2]), r"start: expected shape \(5\), got \(2,\)"),
     ],
 )
 def test_what_does_not_fit_together_is_refused(build, sentence):

@@ -222,18 +222,6 @@ def test_parameters_of_0_and_conjunctions_without_literals(tmp_path):
     assert [circuit.features.literals(k) for k in range(2)] == [[(0, 0)], []]
 
 
-def test_the_text_of_a_circuit(tmp_path):
-    path = tmp_path / "c.ac"
-    path.write_text(
-        SMALL + '0 0.25 +v0_0\n3 0.75 -v0_0\nEOF\n# names ["é"]\n# states [["a", "b"]]\n'
-    )
-    save_model(load_model(path), path)
-    assert path.read_text() == (
-        "(2)\nv 0 0\nv 0 1\nn 0.25\nn 0.75\n* 2 0\n* 3 1\n+ 4 5\nEOF\n\n"
-        '2 0.25 +v0_0\n3 0.75 +v0_1\nEOF\n# names ["é"]\n# states [["a", "b"]]\n'
-    )
-
-
 @pytest.mark.parametrize("fails", ["c.nnf", "c.nnf.csv"])
 def test_a_d_dnnf_and_its_weights_are_both_written_or_none(tmp_path, fails):
     (tmp_path / fails).mkdir()

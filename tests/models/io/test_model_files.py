@@ -21,13 +21,11 @@ from made_models import (
 )
 from mnlearn.data.dataset import merge_rows
 from mnlearn.models.dependency_network import (
-    DependencyNetwork,
     Trees,
     tree_network,
 )
 from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import load_model, load_network, save_model
-from mnlearn.models.io.libra.write import write_dn, write_mn
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError
 
@@ -96,23 +94,6 @@ def test_equal_models_have_equal_bytes_whatever_their_memory_layout(tmp_path):
         assert (tmp_path / f"a{suffix}").read_bytes() == (tmp_path / f"b{suffix}").read_bytes()
     with zipfile.ZipFile(tmp_path / "a.npz") as archive:
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
-
-
-def test_written_text(tmp_path):
-    network = markov_network(3, features_of([[(0, 1), (2, 0)], [(1, 1)]]), [0.1, -np.inf])
-    write_mn(network, tmp_path / "a.mn")
-    assert (tmp_path / "a.mn").read_text() == "2,2,2\nMN {\n-inf +v1_1\n0.1 +v0_1 +v2_0\n}\n"
-    trees = trees_of([(1, (-np.inf, 0.0), (2, (-0.5, -0.9), (-0.25, -1.5)))] + [log_prob_of(0)] * 2)
-    features = features_of([[(0, 1), (2, 0)], [(1, 1)]])
-    write_dn(DependencyNetwork(trees, features, np.array([0, 1]), np.array([2.0, -1e-7])),
-             tmp_path / "a.dn")  # fmt: skip
-    assert (tmp_path / "a.dn").read_text() == (
-        "2,2,2\nDN {\nv0 {\n"
-        "tree {\n(v1_0\n    (v0_0 -inf 0.0)\n    (v2_0\n"
-        "        (v0_0 -0.5 -0.9)\n        (v0_0 -0.25 -1.5)))\n}\n\n"
-        "features {\n2.0 +v0_1 +v2_0\n}\n\n"
-        "}\nv1 {\nfeatures {\n-1.0e-07 +v1_1\n}\n\n}\nv2 {\n}\n}\n"
-    )
 
 
 @pytest.mark.parametrize("suffix", [".mn", ".dn"])
