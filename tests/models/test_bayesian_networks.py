@@ -42,7 +42,7 @@ def test_a_cycle_is_named(tmp_path):
         "2,2\nBN {\nv0 {\ntree {(v1_0 (v0_0 -1 -0.5) (v0_0 -0.5 -1))}\n}\n"
         "v1 {\ntree {(v0_0 (v1_0 -1 -0.5) (v1_0 -0.5 -1))}\n}\n}\n"
     )
-    with pytest.raises(InputError, match=r"c\.bn: .*directed cycle, v\d -> v\d"):
+    with pytest.raises(InputError, match=r"c\.bn: .*directed cycle, V\d -> V\d"):
         load_model(tmp_path / "c.bn")
 
 

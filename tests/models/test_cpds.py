@@ -73,6 +73,6 @@ def test_a_cycle_and_the_order():
     with pytest.raises(InputError) as caught:
         bayesian_network(both)
     assert str(caught.value) in (
-        "Bayesian network: has a directed cycle, v0 -> v1 -> v0.",
-        "Bayesian network: has a directed cycle, v1 -> v0 -> v1.",
+        "Bayesian network: has a directed cycle, V0 -> V1 -> V0.",
+        "Bayesian network: has a directed cycle, V1 -> V0 -> V1.",
     )

@@ -1,6 +1,6 @@
 """Bayesian networks whose conditional distributions are tables or trees."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -18,16 +18,11 @@ from mnlearn.kernels.bayesian_networks import (
 )
 from mnlearn.models.cpds import CpdTable, Tables, assemble, tables_of
 from mnlearn.models.dependency_network import Trees, count_pairs
-from mnlearn.models.features import (
-    FeatureSet,
-    concatenate,
-    features_of,
-    literals_of_states,
-    with_literal,
-)
+from mnlearn.models.features import concatenate
 from mnlearn.models.fields import NAMELESS, set_array, set_schema
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.models.model import Model
+from mnlearn.models.tree_features import paths_with_states
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.threads import map_ranges
@@ -189,23 +184,10 @@ class BayesianNetwork(Model):
 
     def to_markov_network(self) -> MarkovNetwork:
         """Return the same distribution as a Markov network with one feature for each parameter."""
-        parts = [*self._features_of_trees(), *self.tables.features(self.schema)]
-        if not parts:
-            return MarkovNetwork(self.schema, features_of([]), np.zeros(0))
+        paths, place = paths_with_states(self.trees, self.schema, self._leaves)
+        parts = [(paths, self.trees.log_prob.ravel()[place]), *self.tables.features(self.schema)]
         features = concatenate([features for features, _ in parts])
         return markov_network(self.schema, features, np.concatenate([w for _, w in parts]))
-
-    def _features_of_trees(self) -> Iterator[tuple[FeatureSet, NDArray[np.float64]]]:
-        """Yield the paths to the leaves with one state after the other, and their weights."""
-        target, schema = self.trees.target, self.schema
-        arity = np.where(schema.arity > 1, schema.arity, 0)
-        paths = self.trees.paths()
-        for state in range(self.trees.log_prob.shape[1]):
-            leaves = self._leaves[state < arity[target[self._leaves]]]
-            if len(leaves):
-                column, value = literals_of_states(schema, target[leaves], state)
-                extended = with_literal(paths.select(leaves), column, value)
-                yield extended, self.trees.log_prob[leaves, state]
 
     def log_likelihood(self, rows: NDArray[np.uint8], threads: int = 1) -> NDArray[np.float64]:
         """Return the log-probability of each row of columns in nats, shape (n_rows,).
@@ -305,10 +287,7 @@ def bayesian_network(
     try:
         order = np.array(list(TopologicalSorter(parents).static_order()), np.int64)
     except CycleError as error:
-        names = (
-            network.schema.names if network.schema.is_named else [f"v{v}" for v in range(n_vars)]
-        )
-        cycle = " -> ".join(names[v] for v in error.args[1])
+        cycle = " -> ".join(network.schema.names[v] for v in error.args[1])
         raise InputError(f"has a directed cycle, {cycle}.", where="Bayesian network") from error
     return BayesianNetwork(trees, order, network.schema, network.tables)
 

@@ -11,6 +11,7 @@ from mnlearn.models.features import (
     canonicalise,
     concatenate,
     feature_set,
+    literals_of_states,
     with_least_literals,
     with_literal,
 )
@@ -82,9 +83,7 @@ def paths_with_states(
     width = np.diff(schema.start)[target]
     for state in range(trees.most_states):
         at = np.flatnonzero((state < schema.arity[target]) & (width > 0))
-        single = width[at] == 1
-        column = schema.start[target[at]] + np.where(single, 0, state)
         own = paths if len(at) == len(nodes) else paths.select(at)
-        sets.append(with_literal(own, column, np.where(single, state, 1)))
+        sets.append(with_literal(own, *literals_of_states(schema, target[at], state)))
         places.append(nodes[at] * trees.most_states + state)
     return concatenate(sets), np.concatenate(places)
