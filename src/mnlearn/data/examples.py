@@ -13,19 +13,17 @@ from mnlearn.data.dataset import Dataset, load_npz, merge_rows
 from mnlearn.data.frames import columns_of_frame
 from mnlearn.data.incomplete import MISSING, IncompleteData, incomplete, merge_cells
 from mnlearn.data.rules import ARGUMENT, KEY, OPTION, OPTIONS, Rules
+from mnlearn.data.streams import stream_table
 from mnlearn.data.tables import match_data, some_of
-from mnlearn.data.text import parse_plain
 from mnlearn.data.text_lines import SPACE, separator_of, tidy_lines
-from mnlearn.data.text_tables import TableFile, name_row, parse_named, parse_table
+from mnlearn.data.text_tables import TableFile, name_row, parse_table, plain_table
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, read_limited
 from mnlearn.runtime.errors import InputError, name_data
 from mnlearn.runtime.files import decode_text, split_lines
 from mnlearn.runtime.progress import say
 from mnlearn.variables.matching import number_of
-from mnlearn.variables.schema import BINARY, Schema, binary_schema
+from mnlearn.variables.schema import BINARY, Schema
 
-# Of fewer rows, a column of 0 and 1 may number them.
-_FEW_ROWS = 2
 # A column with more values hardly names groups that a person wants to compare.
 MOST_GROUPS = 20
 # What can be done about missing cells, by how a person asked.
@@ -102,13 +100,18 @@ def load_examples(
     path, rules = Path(path), Rules() if rules is None else rules
     if path.suffix.lower() == ".npz":
         return Examples(_load_native(path, limit, rules, schema), rules)
+    says_nothing = rules == Rules(form=rules.form)
+    plain = stream_table(path) if says_nothing else None
     content = None
-    if not _is_typed(path):
-        content = read_limited(path, limit)
-        with name_data(path):
-            plain = _read_plain(content, rules, schema)
-        if plain is not None:
-            return plain
+    with name_data(path):
+        if plain is None and not _is_typed(path):
+            content = read_limited(path, limit)
+            plain = plain_table(content) if says_nothing else None
+        own = None if plain is None else _plain_schema(plain.schema, schema)
+        if plain is not None and own is not None:
+            first = 1 + plain.schema.is_named
+            lines = None if _is_typed(path) else range(first, first + len(plain.values))
+            return Examples(merge_rows(plain.values, schema=own), rules, lines)
     return _read_file(_open_table(path, limit, rules, content), rules, schema)
 
 
@@ -125,21 +128,12 @@ def _read_file(file: TableFile, rules: Rules, schema: Schema | None = None) -> E
         return Examples(table.data(file.weight), rules, file.lines)
 
 
-def _read_plain(content: bytes, rules: Rules, schema: Schema | None) -> Examples | None:
-    """Return the examples of a text of 0 and 1 of which nothing is said, else None."""
-    said = rules != Rules(form=rules.form)
-    if said or (schema is not None and any(v.states != BINARY for v in schema)):
-        return None
-    matrix = parse_plain(content)
-    if matrix is not None:
-        if schema is not None and len(schema) != matrix.shape[1]:
-            return None
-        return Examples(merge_rows(matrix, schema=schema), rules, range(1, len(matrix) + 1))
-    named = parse_named(content)
-    if named is None or len(named[1]) <= _FEW_ROWS or schema not in (None, binary_schema(named[0])):
-        return None
-    own = binary_schema(named[0]) if schema is None else schema
-    return Examples(merge_rows(named[1], schema=own), rules, range(2, len(named[1]) + 2))
+def _plain_schema(given: Schema, schema: Schema | None) -> Schema | None:
+    """Return the variables of a table of 0 and 1; None if they are not those of a schema."""
+    if schema is None:
+        return given
+    is_binary = len(schema) == len(given) and all(v.states == BINARY for v in schema)
+    return schema if given == schema or (is_binary and not given.is_named) else None
 
 
 def _load_native(

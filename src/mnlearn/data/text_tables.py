@@ -20,7 +20,7 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_text
 from mnlearn.runtime.names import check_names, guarded, unguarded
 from mnlearn.variables.matching import MISSING_TEXTS, is_missing, number_of, shorten
-from mnlearn.variables.schema import Schema
+from mnlearn.variables.schema import Schema, binary_schema
 
 _NAMES = {
     ";": ", separated by semicolons,",
@@ -29,6 +29,8 @@ _NAMES = {
 }
 # Qualtrics writes the texts of the questions and such marks below the names.
 _QUALTRICS = '{"ImportId"'
+# Of fewer rows, a column of 0 and 1 may number them.
+_FEW_ROWS = 2
 # So many digits in each line are the answers of a person, without separators.
 _DIGITS = re.compile(r"\d{3,}")
 
@@ -287,19 +289,30 @@ def _parse_weight(text: str, where: str) -> float:
     return weight
 
 
-def parse_named(content: bytes) -> tuple[tuple[str, ...], NDArray[np.uint8]] | None:
-    """Return the names and the matrix of a file of a line of names above 0 and 1, else None."""
-    first, _, rest = content.removeprefix(b"\xef\xbb\xbf").partition(b"\n")
-    if b'"' in first or b"|" in first or not rest:
-        return None
-    matrix = parse_plain(rest if rest.endswith(b"\n") else rest + b"\n")
+def plain_table(content: bytes) -> Table | None:
+    """Return the table of a text of 0 and 1, perhaps below a line of names; None if it is none."""
+    matrix, names = parse_plain(content), None
     if matrix is None:
-        return None
-    try:
-        names = tuple(cell.strip() for cell in first.decode().rstrip("\r").split(","))
-    except UnicodeDecodeError:
-        return None
-    return (names, matrix) if _is_header(names) and len(names) == matrix.shape[1] else None
+        first, _, rest = content.partition(b"\n")
+        matrix = parse_plain(rest if rest.endswith(b"\n") else rest + b"\n")
+        if matrix is None or len(matrix) <= _FEW_ROWS:
+            return None
+        try:
+            names = names_of_line(first)
+        except ValueError:
+            return None
+        if len(names) != matrix.shape[1]:
+            return None
+    return Table(binary_schema(matrix.shape[1], names), matrix)
+
+
+def names_of_line(line: bytes) -> tuple[str, ...]:
+    """Return the names in the first line of a table; ValueError if they are not plain ones."""
+    line = line.removeprefix(b"\xef\xbb\xbf")
+    names = tuple(cell.strip() for cell in line.decode().rstrip("\r\n").split(","))
+    if b'"' in line or b"|" in line or not _is_header(names):
+        raise ValueError
+    return names
 
 
 def save_text(data: Dataset, path: Path | str) -> None:
