@@ -19,22 +19,16 @@ VARIABLES = "variables"
 class Round:
     """One round of learning: of variables, or of the grid points of a stage.
 
-    n_units : the pieces that the work can be cut into; None: variables. like : a learner that needs
-        as much memory; empty for the learner itself.
+    n_units : the pieces that the work can be cut into; None: variables.
     """
 
     name: str
     stage: int | None = None
     n_units: int | None = None
-    like: str = ""
 
     def n_parts(self, wanted: int) -> int:
         """Return the number of processes of this round if so many are wanted."""
         return wanted if self.n_units is None else min(wanted, self.n_units)
-
-    def largest_share(self, n_parts: int) -> float:
-        """Return the share of the work that the busiest of some processes has."""
-        return 1 / n_parts if self.n_units is None else -(-self.n_units // n_parts) / self.n_units
 
 
 def list_rounds(
@@ -43,7 +37,7 @@ def list_rounds(
     """Return the rounds that come before the search itself; none if it cannot be shared out."""
     rounds = []
     if learner.by_variable and not (with_network and learner.network == "optional"):
-        rounds.append(Round(VARIABLES, like=learner.by_variable))
+        rounds.append(Round(VARIABLES))
     for number, stage in enumerate(learner.stages):
         n_units = math.prod(len(grid[name]) for name in stage.split_by)
         if n_units > 1:

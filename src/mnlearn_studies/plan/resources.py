@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mnlearn.learning.rounds import Round
-from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_table
 from mnlearn_studies.datasets.registry import load_datasets, registry_path
 from mnlearn_studies.datasets.sample_names import parse_drawn
@@ -18,7 +16,6 @@ from mnlearn_studies.plan.planning import Plan
 from mnlearn_studies.records.files import read_record, sum_seconds
 from mnlearn_studies.records.kinds import KINDS
 from mnlearn_studies.records.kinds.curves import queried_models
-from mnlearn_studies.records.kinds.parts import rounds_of
 from mnlearn_studies.records.kinds.times import runs_by_method
 from mnlearn_studies.records.record import Record
 from mnlearn_studies.study.definition import Study
@@ -33,8 +30,6 @@ QUANTITIES = (
 _POWERS = {"seconds": 1.0, "mib": 0.3}
 # Millions of cells of a dataset of which little is known before it is read.
 UNKNOWN_SIZE = 4.0
-# Larger costs would leave the range of numbers on some dataset.
-_MOST = 1e12
 
 
 class Cost(NamedTuple):
@@ -47,40 +42,22 @@ class Cost(NamedTuple):
 Laws = Mapping[tuple[str, str], Cost]
 
 
-def costs_path() -> Path:
-    """Return the file of the costs, which stands beside the dataset registry."""
-    return registry_path().with_name("costs.tsv")
-
-
 def load_laws(path: Path | None = None) -> dict[tuple[str, str], Cost]:
     """Read the costs of a dataset of a million cells by learner and quantity."""
-    laws = {}
-    for where, row in read_table(path or costs_path(), COLUMNS):
-        try:
-            cost = Cost(float(row["usual"]), float(row["most"]))
-        except ValueError as error:
-            raise InputError(f"{where}: expected numbers, {error}.") from error
-        if not 0 < cost.usual <= cost.most <= _MOST:
-            raise InputError(f"{where}: expected 0 < usual <= most <= {_MOST:g}, got {cost}.")
-        if row["quantity"] not in QUANTITIES:
-            known = ", ".join(QUANTITIES)
-            raise InputError(f"{where}, quantity: expected one of {known}.")
-        laws[row["learner"], row["quantity"]] = cost
-    return laws
+    path = path or registry_path().with_name("costs.tsv")
+    return {
+        (row["learner"], row["quantity"]): Cost(float(row["usual"]), float(row["most"]))
+        for _, row in read_table(path, COLUMNS)
+    }
 
 
 def growth(dataset: str, quantity: str) -> float:
     """Return by how much a quantity is larger on a dataset than on one of a million cells."""
-    return float(_millions_of_cells(dataset) ** _POWERS[quantity.partition("_")[0]])
-
-
-def _millions_of_cells(dataset: str) -> float:
-    """Return the examples times the variables; an unknown dataset is taken for middling."""
-    sub = parse_drawn(dataset)
+    sub, millions = parse_drawn(dataset), UNKNOWN_SIZE
     entry = load_datasets().get(dataset if sub is None else sub.base)
-    if entry is None or not entry.rows:
-        return UNKNOWN_SIZE
-    return (entry.n_rows("train") if sub is None else sub.size) * entry.n_vars / 1e6
+    if entry is not None and entry.rows:
+        millions = (entry.n_rows("train") if sub is None else sub.size) * entry.n_vars / 1e6
+    return float(millions ** _POWERS[quantity.partition("_")[0]])
 
 
 def estimate_cost(
@@ -110,8 +87,6 @@ START_SECONDS = 10.0
 SNAKEMAKE_MIB = 400
 LEAST_MIB = 1000
 LEAST_MINUTES = 30
-# No recorded part of a grid took more than about this multiple of an even share (lab note 0690).
-UNEVEN = 2.0
 # Where nothing is recorded of a learner or of a kind of job.
 UNKNOWN_SECONDS = 60.0
 UNKNOWN_MIB = 4000
@@ -157,27 +132,14 @@ class JobResources:
         cost = self._cost(record, "seconds")
         if cost is None or record.kind in SHORT:
             return UNKNOWN_MINUTES
-        seconds = cost.most
-        if record.kind == "parts":
-            round_, of = self._round(record), int(record.names[3])
-            seconds *= min(1.0, UNEVEN * round_.largest_share(of))
-        return max(LEAST_MINUTES, math.ceil((START_SECONDS + seconds) / 60))
+        return max(LEAST_MINUTES, math.ceil((START_SECONDS + cost.most) / 60))
 
     def mib(self, record: Record) -> int:
         """Return the MiB that the job that makes a record may use."""
         cost = self._cost(record, "mib")
         if cost is None or record.kind in SHORT:
             return UNKNOWN_MIB
-        mib = cost.most
-        if record.kind == "parts":
-            law = self._laws.get((self._round(record).like, "mib_learn"))
-            if law is not None:
-                mib = min(mib, law.most * growth(record.dataset, "mib_learn"))
-        return max(LEAST_MIB, SNAKEMAKE_MIB + math.ceil(mib))
-
-    def _round(self, part: Record) -> Round:
-        rounds = rounds_of(self._plan, part.models)
-        return next(each for each in rounds if each.name == part.names[1])
+        return max(LEAST_MIB, SNAKEMAKE_MIB + math.ceil(cost.most))
 
     def priority(self, record: Record) -> int:
         """Return the priority of the job that makes a record.

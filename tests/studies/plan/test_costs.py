@@ -6,7 +6,6 @@ from collections import defaultdict
 import pytest
 
 from made_study import make_plan
-from mnlearn.runtime.errors import InputError
 from mnlearn_studies.plan.resources import (
     LEAST_MIB,
     LEAST_MINUTES,
@@ -19,7 +18,6 @@ from mnlearn_studies.plan.resources import (
     estimate_cost,
     growth,
     load_laws,
-    n_products,
 )
 from mnlearn_studies.records.record import Record
 from workflow_tree import ROOT
@@ -74,29 +72,6 @@ def test_costs_grow_with_the_cells():
     assert growth("nltcs", "seconds_score") == 16181 * 16 / 1e6
     assert growth("nltcs", "mib_learn") == pytest.approx((16181 * 16 / 1e6) ** 0.3)
     assert growth("mine", "seconds_learn") == growth("traffic", "seconds_learn") == UNKNOWN_SIZE
-
-
-def test_a_grid_is_counted_as_one_product():
-    assert n_products({}) == 1
-    assert n_products({"a": [1, 2], "b": [1, 2, 3]}) == 6
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("l\tseconds_learn\t1\tx\t1", "line 2: expected numbers"),
-        ("l\tseconds_learn\t1\t1\t1e99", "line 2: expected 0 < usual <= most <= 1e"),
-        ("l\tseconds_learn\t1\tnan\t1", "line 2: expected 0 < usual"),
-        ("l\tseconds\t1\t1\t2", "line 2, quantity: expected one of seconds_learn"),
-        ("s\tm", "line 2: expected 5"),
-    ],
-)
-def test_a_fault_in_the_costs_is_named(tmp_path, text, message):
-    path = tmp_path / "costs.tsv"
-    head = (ROOT / "workflow/costs.tsv").read_text().splitlines()[0]
-    path.write_text(f"{head}\n{text}\n")
-    with pytest.raises(InputError, match=message):
-        load_laws(path)
 
 
 def resources(folder, content=CONTENT):

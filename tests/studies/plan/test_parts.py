@@ -3,9 +3,9 @@
 import pytest
 
 from made_study import claim, make_plan
-from mnlearn.learning.rounds import VARIABLES, Round
-from mnlearn_studies.plan.resources import UNKNOWN_MIB, UNKNOWN_MINUTES, Cost, JobResources, growth
-from mnlearn_studies.records.kinds.parts import parts_of, rounds_of
+from mnlearn.learning.rounds import VARIABLES
+from mnlearn_studies.plan.resources import UNKNOWN_MIB, UNKNOWN_MINUTES, Cost, JobResources
+from mnlearn_studies.records.kinds.parts import parts_of
 from mnlearn_studies.records.record import Record
 
 CONTENT = {
@@ -77,38 +77,17 @@ def test_current_models_have_no_parts(tmp_path):
     assert len(parts_before(tmp_path, "trees", 3)) == 3
 
 
-def law(cost, most, quantity):
-    """Return the cost of a million cells that makes a cost on the dataset."""
-    million = (1 - 1e-9) * cost / growth("ad", quantity)
-    return Cost(million, most * million)
-
-
 def test_what_parts_ask_for(tmp_path):
-    """Seconds are those of a grid point; the grid has four."""
-    laws = {
-        ("dtsl", "seconds_learn"): law(6000, 3, "seconds_learn"),
-        ("dtsl", "mib_learn"): law(8000, 2, "mib_learn"),
-        ("dn_tree", "mib_learn"): law(1500, 2, "mib_learn"),
-    }
-
-    def part(method, round_name, of):
-        return Record("parts", "s", "ad", (method, round_name, "1", str(of)))
-
-    plan = make_plan(tmp_path, CONTENT, n_parts=4)
-    jobs, models = JobResources(plan, laws), models_of("dtsl")
-    variables, weights = rounds_of(plan, models)
-    assert (variables, weights) == (Round(VARIABLES, like="dn_tree"), Round("stage1", 1, 2))
-    assert jobs.mib(models) == 16400
-    # Trees need less memory than the features made of them; a part of the grid needs all of it.
-    assert jobs.mib(part("dtsl", VARIABLES, 4)) == 3400
-    assert jobs.mib(part("dtsl", "stage1", 2)) == 16400
-    assert jobs.minutes(models) == 1201
-    minutes = [jobs.minutes(part("dtsl", VARIABLES, n)) for n in (2, 8, 1000)]
-    assert minutes == [1201, 301, 30]
-    assert jobs.minutes(part("dtsl", "stage1", 2)) == 1201
-    assert jobs.priority(part("dtsl", "stage1", 2)) == jobs.priority(models)
-    # Nothing is known of trees, or of the method.
-    del laws["dn_tree", "mib_learn"]
-    assert jobs.mib(part("dtsl", VARIABLES, 4)) == 16400
-    assert jobs.mib(part("gssl", "stage0", 2)) == UNKNOWN_MIB
-    assert jobs.minutes(part("gssl", "stage0", 2)) == UNKNOWN_MINUTES
+    """A part asks for what the whole learning asks for."""
+    million = {"seconds_learn": Cost(1.0, 1000.0), "mib_learn": Cost(1.0, 2000.0)}
+    jobs = JobResources(
+        make_plan(tmp_path, CONTENT, n_parts=4), {("dtsl", q): cost for q, cost in million.items()}
+    )
+    models = models_of("dtsl")
+    assert jobs.mib(models) > 2000
+    for round_name, of in ((VARIABLES, 4), ("stage1", 2)):
+        part = Record("parts", "s", "ad", ("dtsl", round_name, "1", str(of)))
+        for asked in (jobs.mib, jobs.minutes, jobs.priority):
+            assert asked(part) == asked(models)
+    unknown = Record("parts", "s", "ad", ("gssl", "stage0", "1", "2"))
+    assert (jobs.mib(unknown), jobs.minutes(unknown)) == (UNKNOWN_MIB, UNKNOWN_MINUTES)

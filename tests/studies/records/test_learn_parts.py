@@ -308,7 +308,5 @@ def test_parts_of_a_learner_that_is_given_a_network():
 
 
 def test_shares_of_work():
-    for n_units, parts, share in ((None, 4, 0.25), (5, 2, 0.6), (6, 3, 1 / 3)):
-        assert Round("x", 0, n_units).largest_share(parts) == pytest.approx(share)
     assert [Round("x", 0, 5).n_parts(n) for n in (2, 5, 9)] == [2, 5, 5]
     assert Round(VARIABLES).n_parts(9) == 9
