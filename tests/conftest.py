@@ -24,7 +24,7 @@ from made_server import Server, make_benchmark
 from mnlearn.data.examples import load_dataset
 from mnlearn.data.own_files import SPLITS
 from mnlearn.runtime import atomic, digest_cache
-from mnlearn_studies.datasets import transport
+from mnlearn_studies.datasets import places
 from mnlearn_studies.datasets.drawn_samples import draw_sample
 from mnlearn_studies.datasets.places import MIRROR_VARIABLE, split_mirrors
 from mnlearn_studies.datasets.prepare import fetch_dataset
@@ -134,7 +134,7 @@ def structures(tmp_path_factory):
 @pytest.fixture
 def server(monkeypatch):
     """A running server of toy benchmarks, whose faults are tried again at once."""
-    monkeypatch.setattr(transport, "BACKOFF_SECONDS", 0.005)
+    monkeypatch.setattr(places, "BACKOFF_SECONDS", 0.005)
     monkeypatch.delenv(MIRROR_VARIABLE, raising=False)
     for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(variable, raising=False)

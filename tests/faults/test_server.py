@@ -11,7 +11,7 @@ import pytest
 from faults.counting import N
 from made_server import make_benchmark, split_content
 from mnlearn.data.own_files import SPLITS
-from mnlearn_studies.datasets import transport
+from mnlearn_studies.datasets import places
 from mnlearn_studies.datasets.fetch import fetch_many
 from mnlearn_studies.datasets.places import MIRROR_VARIABLE
 
@@ -119,8 +119,8 @@ def problem_of(folder, url):
 
 
 def test_hostile_server(counts, monkeypatch, tmp_path):
-    monkeypatch.setattr(transport, "BACKOFF_SECONDS", 0.0)
-    monkeypatch.setattr(transport, "TIMEOUT_SECONDS", (1.0, 1.0))
+    monkeypatch.setattr(places, "BACKOFF_SECONDS", 0.0)
+    monkeypatch.setattr(places, "TIMEOUT_SECONDS", (1.0, 1.0))
     monkeypatch.delenv(MIRROR_VARIABLE, raising=False)
     for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(variable, raising=False)

@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -12,9 +12,8 @@ from filelock import FileLock, Timeout
 from mnlearn.runtime.atomic import atomic_path, cannot_write
 from mnlearn.runtime.errors import FullDiskError, InputError
 from mnlearn.runtime.progress import begin_work, say
-from mnlearn_studies.datasets.places import choose_mirror, get_content
+from mnlearn_studies.datasets.places import Progress, UnreachableError, choose_mirror, get_content
 from mnlearn_studies.datasets.registry import Entry, RemoteFile, find_dataset, load_datasets
-from mnlearn_studies.datasets.transport import Progress, UnreachableError
 
 LOCK_TIMEOUT_SECONDS = 900.0
 
@@ -128,7 +127,7 @@ def _fetch_all(
 ) -> dict[str, FetchResult]:
     total = sum(file.n_bytes for entry in entries for file in entry.files)
     results: dict[str, FetchResult] = {}
-    servers = _Servers()
+    down: dict[str, str] = {}
     stopping = threading.Event()
     with begin_work("fetch", total, unit="B") as work:
 
@@ -140,7 +139,7 @@ def _fetch_all(
         pool = ThreadPoolExecutor(max(1, jobs))
         try:
             futures = [
-                pool.submit(_fetch_dataset, entry, folder, mirror, servers, report=report)
+                pool.submit(_fetch_dataset, entry, folder, mirror, down, report=report)
                 for entry in entries
             ]
             for future in as_completed(futures):
@@ -157,36 +156,25 @@ def _fetch_all(
     return results
 
 
-@dataclass
-class _Servers:
-    """What the datasets of one call learn from each other about the servers.
-
-    Without a network the tries of the first dataset must do for all. A server that has ever
-    answered is tried every time.
-    """
-
-    up: set[str] = field(default_factory=set)
-    down: dict[str, str] = field(default_factory=dict)
-
-
 def _fetch_dataset(
-    entry: Entry, folder: Path, mirror: str | None, servers: _Servers, *, report: Progress
+    entry: Entry, folder: Path, mirror: str | None, down: dict[str, str], *, report: Progress
 ) -> FetchResult:
-    """Fetch the files of one dataset; stop at the first that cannot be had."""
+    """Fetch the files of one dataset; stop at the first that cannot be had.
+
+    down : why a server cannot be reached, by its address: one dataset tries for all of a call.
+    """
     n_fetched = 0
     for file in entry.files:
         path = folder / file.path
         server = "/".join((choose_mirror(mirror) or file.url).split("/")[:3])
         try:
-            if server in servers.down and file.state(path) != "verified":
-                return FetchResult(entry.name, n_fetched, servers.down[server])
+            if server in down and file.state(path) != "verified":
+                return FetchResult(entry.name, n_fetched, down[server])
             n_fetched += fetch_file(file, path, mirror, progress=report)
         except FullDiskError:
             raise
         except InputError as error:
-            if isinstance(error, UnreachableError) and server not in servers.up:
-                servers.down[server] = str(error)
+            if isinstance(error, UnreachableError):
+                down[server] = str(error)
             return FetchResult(entry.name, n_fetched, str(error))
-        if n_fetched:
-            servers.up.add(server)
     return FetchResult(entry.name, n_fetched)

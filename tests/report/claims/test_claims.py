@@ -148,21 +148,9 @@ def test_a_claim_names_the_numbers_that_are_not_in_the_scores(published):
     assert outcome(published, PAIRS, **entry).reason == "not in the scores: cmll of c"
 
 
-def test_a_claim_that_lacks_its_first_dataset(published):
-    found = outcome(published, PAIRS, **WINS, datasets=["plants", *THREE])
-    assert (found.verdict, found.ours, found.n_datasets) == (UNKNOWN, "1 of 3", 3)
-    assert found.reason == "3 of 4 datasets scored; missing: plants"
-
-
 @pytest.mark.parametrize(("number", "shown"), [(1, "1 of 3"), ("most", "most"), (0, "0 of 3")])
 def test_published_counts_are_of_all_datasets(published, number, shown):
     assert claim(published, PAIRS, **{**WINS, "published": number}).published == shown
-
-
-def test_published_numbers_that_are_no_counts(published):
-    entry = {"kind": "value", "a": A, "dataset": "kdd", "published": 2.5, "note": "So."}
-    found = claim(published, PAIRS, **entry)
-    assert (found.id, found.published, found.note, found.is_setup) == (1, "2.5", "So.", False)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +159,6 @@ def test_published_numbers_that_are_no_counts(published):
         ({"kind": "guess"}, "study s, claim 1: kind 'guess' is none of count"),
         ({"kind": "count", "a": A}, "study s, claim 1: expected the key 'b'"),
         ({**COUNT, "a": A, "b": {"method": "b"}}, "claim 1, b: expected the key 'quantity'"),
-        ({**WINS, "direction": "up"}, "direction: expected one of more, fewer, neither"),
         ({**WINS, "rule": "up"}, "rule: expected one of better, best, cells, most_cells"),
         ({**WINS, "published": "many"}, "expected a number or one of some, often, .*'many'"),
         ({**WINS, "tolerance": 1}, "claim 1: no option 'tolerance'; expected one of id, kind"),
@@ -180,8 +167,6 @@ def test_published_numbers_that_are_no_counts(published):
          "claim 1, best: no column is named 'x'"),
         ({**WINS, "rule": "near"}, "claim 1: expected the key 'bound'"),
         ({**WINS, "rule": "near", "bound": 1, "b": [A, B]}, "claim 1, b: expected a mapping with"),
-        ({**COUNT, "rule": "inside", "a": A, "low": 0}, "expected the key 'high'"),
-        ({"kind": "ratio", "a": A, "b": B, "mean": "middle"}, "mean: expected one of arithmetic"),
         ({"kind": "ratio", "a": A, "b": B, "published": "two"}, "expected a number, got 'two'"),
         ({"kind": "ratio", "a": A, "b": B, "published": 0}, "published: expected a number above 0"),
         ({"kind": "range", "a": A, "b": B, "published": "a to b"}, "expected numbers"),
@@ -194,16 +179,10 @@ def test_published_numbers_that_are_no_counts(published):
         ({"kind": "test", "a": A, "b": B, "published": 0.2}, "expected a p-value up to 0.05"),
         ({"kind": "value", "a": A, "dataset": "kdd", "rule": "above", "limit": "methods.a.x"},
          "claim 1, limit: the study does not set methods.a.x"),
-        ({"kind": "value", "a": A, "dataset": "kdd", "rule": "above"}, "expected the key 'limit'"),
         ({"kind": "setting", "paths": ["title"], "published": "a to b"}, "expected numbers"),
-        ({"kind": "setting"}, "expected the key 'paths'"),
         ({"kind": "example", "example": "other"}, "example: expected one of consistent"),
-        ({"kind": "example", "example": "uniform"}, "published: expected 3 numbers, got 1"),
-        ({**WINS, "rule": "near", "bound": "big"}, ", bound: expected a number, got 'big'."),
         ({**WINS, "b": {**B, "varaint": "x"}}, ", b: no option 'varaint'; did you mean 'variant'"),
-        ({**WINS, "lower": "yes"}, ", lower: expected true or false, got 'yes'."),
         ({"kind": "correlation", "a": A, "b": [B]}, r", b: expected a mapping, got \["),
-        ({"kind": "stated", "ours": "x", "rule": "y"}, "no option 'rule'; expected one of id, "),
     ],
 )  # fmt: skip
 def test_entries_that_do_not_fit_are_named(published, entry, message):
@@ -216,20 +195,14 @@ def test_entries_that_do_not_fit_are_named(published, entry, message):
     ("changes", "brief"),
     [
         ({}, "±1"),
-        ({"lower": True}, "±1; lower is better"),
-        ({"published": 3}, "exact"),
         ({"published": 0}, "exact"),
         ({"published": "most"}, "`most` is more than half"),
         ({"direction": "fewer"}, "±1; fewer is stronger"),
-        ({"direction": "neither"}, "±1; no direction"),
         ({"rule": "near", "bound": 0.01}, "±1; bound 0.01 nats per variable"),
-        ({"rule": "beyond", "c": B, "bound": 2}, "±1; factor 2"),
-        ({"rule": "powers", "low": 0, "high": 2}, "±1; powers 0 to 2"),
         (
             {"rule": "above", "published": "all", "bound": -0.05},
             "`all` is every one; bound -5 %",
         ),
-        ({"rule": "similar", "bound": 0.05}, "±1; similar; bound 5 %"),
         ({"rule": "apart", "bound": 0.05}, "±1; apart; bound 5 %"),
     ],
 )

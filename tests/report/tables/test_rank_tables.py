@@ -100,13 +100,6 @@ def test_ranks_of_three_datasets(published):
     assert "Friedman's test: p = 0.0498." in table.notes[0]
 
 
-def test_two_datasets_are_enough_for_ranks(published):
-    """The statistic of Friedman is 4, whose p is exp(-2)."""
-    table = ranked([[3.0, 2.0, 1.0], [4.0, 2.0, 0.0]], published)
-    assert [row[:2] for row in texts(table)] == [["A", "1.00"], ["B", "2.00"], ["C", "3.00"]]
-    assert "Friedman's test: p = 0.135." in table.notes[0]
-
-
 def test_paired_differences_are_tested_and_adjusted(published):
     scores = scores_of(
         [

@@ -6,13 +6,11 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
-from command import run
 from made_server import (
     N_VARS,
     free_port,
@@ -49,12 +47,8 @@ def test_verified_file_is_not_fetched_again(server, toy, tmp_path):
     assert not fetch_file(toy.file("train"), path, progress=counted.append)
     assert sum(counted) == toy.file("train").n_bytes
     assert server.requests["toy/toy.train.data"] == 1
-
-
-def test_altered_file_is_replaced(server, toy, tmp_path):
-    path = tmp_path / "toy.train.data"
     path.write_text("0,1\n")
-    assert fetch_file(toy.file("train"), path)
+    assert fetch_file(toy.file("train"), path), "an altered file is replaced"
     assert path.read_bytes() == split_content("toy", "train")
 
 
@@ -140,27 +134,6 @@ def test_without_a_network_one_dataset_tries_for_all(server, tmp_path, monkeypat
     assert [result.ok for result in results.values()] == [False] * 4 + [True]
     assert all("MNLEARN_DATA_MIRROR" in (results[name].reason or "") for name in "abcd")
     assert len(calls) == 1 + 3
-
-
-def test_progress_is_a_bar_on_a_terminal(server, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    registry = {name: make_benchmark(name, server.url) for name in "ab"}
-    server.faults["b/b.test.data"] = ["404"]
-    with show_progress():
-        fetch_many("ab", tmp_path, registry=registry)
-    text = capsys.readouterr().err
-    assert "fetch:" in text
-    assert "a: verified" not in text
-    assert "b: http" in text
-
-
-def test_threads_that_want_one_file_fetch_it_once(server, toy, tmp_path):
-    path = tmp_path / "toy.train.data"
-    with ThreadPoolExecutor(6) as pool:
-        fetched = list(pool.map(lambda _: fetch_file(toy.file("train"), path), range(6)))
-    assert sum(fetched) == 1
-    assert server.requests["toy/toy.train.data"] == 1
-    assert visible(tmp_path) == ["toy.train.data"]
 
 
 PROCESS = """
@@ -259,30 +232,6 @@ def test_a_full_disk_ends_the_fetching(server, tmp_path):
     assert visible(tmp_path) == ["a.train.data"]
     assert path.read_text() == "old"
     assert all(result.ok for result in fetch_many(registry, tmp_path, registry=registry).values())
-
-
-def test_a_full_disk_is_status_1_of_the_command(server, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "workflow").mkdir()
-    text = registry_text({"toy": server.url})
-    (tmp_path / "workflow/datasets.tsv").write_text(text)
-    (tmp_path / "data/toy").mkdir(parents=True)
-    for split in SPLITS:
-        (tmp_path / f"data/toy/toy.{split}.data").symlink_to("/dev/full")
-    result = run("fetch toy --folder data")
-    assert result.exit_code == 1
-    assert result.stderr.splitlines()[-1].endswith("cannot be written: No space left on device.")
-    assert Path("/dev/full").is_char_device()
-
-
-def test_fetched_files_have_the_usual_mode(server, tmp_path):
-    usual = os.umask(0)
-    os.umask(usual)
-    registry = {name: make_benchmark(name, server.url) for name in "abcdefgh"}
-    fetch_many("abcdefgh", tmp_path, jobs=8, registry=registry)
-    assert {p.stat().st_mode & 0o777 for p in tmp_path.rglob("*.data")} == {0o666 & ~usual}
-    after = os.umask(usual)
-    assert after == usual
 
 
 # --- the real thing ---------------------------------------------------------------------------

@@ -4,9 +4,9 @@ import pytest
 
 from made_server import END_OF_ENDLESS, free_port, make_benchmark, split_content, visible
 from mnlearn.runtime.errors import InputError
-from mnlearn_studies.datasets import transport
+from mnlearn_studies.datasets import places
 from mnlearn_studies.datasets.fetch import fetch_file
-from mnlearn_studies.datasets.transport import CHUNK_BYTES, download
+from mnlearn_studies.datasets.places import CHUNK_BYTES, download
 
 
 @pytest.mark.parametrize("fault", ["503", "429", "truncated", "unannounced", "chunked-truncated"])
@@ -44,7 +44,7 @@ def test_lasting_faults_are_reported_and_leave_nothing(server, toy, tmp_path, fa
     assert toy.file("train").url in str(caught.value)
     assert str(caught.value).endswith(".")
     assert visible(tmp_path) == []
-    tries = transport.TRIES if "broke" in message or fault == "503" else 1
+    tries = places.TRIES if "broke" in message or fault == "503" else 1
     assert server.requests["toy/toy.train.data"] == tries
 
 
@@ -67,7 +67,7 @@ def test_other_forms_of_transfer_give_the_same_content(server, toy, tmp_path, fa
 
 
 def test_file_that_takes_too_long_is_given_up(server, toy, tmp_path, monkeypatch):
-    monkeypatch.setattr(transport, "TOTAL_SECONDS", 0.06)
+    monkeypatch.setattr(places, "TOTAL_SECONDS", 0.06)
     server.faults["toy/toy.train.data"] = ["drip"]
     with pytest.raises(InputError, match=r"took longer than 0.001 minutes; expected a faster"):
         fetch_file(toy.file("train"), tmp_path / "a.data")

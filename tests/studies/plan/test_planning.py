@@ -263,24 +263,6 @@ def test_models_of_another_study_are_learned_for_its_curves_only(tmp_path):
     assert plan.job(Record("models", "t", "grid", ("dtsl",))).path("train").name.startswith("train")
 
 
-def test_stale_records_are_listed_as_long_as_they_are_used(tmp_path):
-    """Also those of what the run makes again: its tables are made after it."""
-    claimed(tmp_path)
-    plan = make_plan(tmp_path, {**CONTENT, "methods": OTHER_TREES}, ["grid"])
-    stale = {(record.kind, record.dataset) for record, _ in stale_records(plan, "s")}
-    assert stale == {(k, d) for k in ("cells", "times", "paired") for d in ("grid", "triples")}
-    assert all("dtsl" in record.names for record, _ in stale_records(plan, "s"))
-
-
-def test_a_plan_is_of_one_moment(tmp_path):
-    claimed(tmp_path)
-    plan = make_plan(tmp_path, CONTENT)
-    assert plan.is_made(CELL)
-    plan.path(CELL).unlink()
-    assert plan.is_made(CELL)
-    assert not make_plan(tmp_path, CONTENT).is_made(CELL)
-
-
 def test_records_are_of_methods_that_are_learned_on_the_dataset(tmp_path):
     """The method `narrow` is learned on grid only; of two folds one is timed."""
     content = {

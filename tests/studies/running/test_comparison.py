@@ -85,11 +85,6 @@ def test_a_difference_says_both_values_and_how_far_they_are_apart():
     assert str(more) == "other: recorded '(absent)', now True"
 
 
-def test_values_are_counted_without_those_of_the_run():
-    # Method and digest; a setting, validation, three details, mean, error and two partitions.
-    assert comparison.count_values(CELL) == 2 + 1 + 1 + 3 + 4
-
-
 @pytest.mark.parametrize(
     ("place", "recorded", "made", "expected"),
     [

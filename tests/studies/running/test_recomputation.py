@@ -9,7 +9,6 @@ from workflow.recomputation import Recomputation
 
 from made_study import make_all, make_plan
 from mnlearn.runtime.files import read_json, write_json
-from mnlearn_studies.plan.configuration import configuration
 from mnlearn_studies.plan.resources import JobResources, load_laws
 from mnlearn_studies.records.kinds import KINDS
 from mnlearn_studies.records.making import make_record
@@ -224,18 +223,3 @@ def test_expected_seconds_are_those_of_the_records(clone):
     assert expected(times) == pytest.approx(start + taken)
     missing = Record("cells", "s", "grid", ("dtsl",))
     assert expected(missing) == resources.seconds(missing)
-
-
-def test_the_plan_is_of_whole_cells_that_are_made(monkeypatch, tmp_path):
-    """Whatever the configuration says of parts, and of records that are only used."""
-    config, given = {**configuration(), "parts": 4, "recorded": True}, []
-
-    def planned(*arguments):
-        given.extend(arguments)
-        return make_plan(tmp_path, CONTENT)
-
-    monkeypatch.setattr(recomputation, "configuration", lambda: config)
-    monkeypatch.setattr(recomputation, "planned", planned)
-    assert recomputation.recompute(tmp_path, tmp_path, n=0, minutes=1, seed=1, say=given.append)
-    assert (given[2]["parts"], given[2]["recorded"]) == (1, False)
-    assert given[3] == tmp_path / "results"
