@@ -10,7 +10,7 @@ The classes of Numba below are not public. The import fails where they are missi
 
 from typing import Any
 
-from numba.core import dispatcher
+from numba.core import dispatcher, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompilerBase, DefaultPassBuilder, Flags, _LowerResult
 from numba.core.compiler_machinery import register_pass
@@ -146,8 +146,9 @@ class KernelDispatcher(CPUDispatcher):
         """Look for no extensions of Numba: kernels take arrays and numbers."""
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Return how another kernel calls this one."""
-        return self.part.get_call_template(args, kws)
+        """Return how another kernel calls this one; constants get no form of their own."""
+        named = {name: types.unliteral(kind) for name, kind in kws.items()}
+        return self.part.get_call_template(tuple(map(types.unliteral, args)), named)
 
     def get_overload(self, sig: Any) -> Any:
         """Return the key of the form that another kernel calls."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.tables.factor_messages import log_feature, log_total, renew
-from mnlearn.kernels.tables.graphs import add_up_to, fill_logs, graph_given
+from mnlearn.kernels.tables.graphs import add_up_to, fill_logs, graph_given, longest
 from mnlearn.kernels.tables.runs import runs_of
 
 SEQUENTIAL, PARALLEL, RESIDUAL = range(3)
@@ -107,7 +107,8 @@ def _send_by_residual(graph, plan, scores, message, runs):
     waiting = np.zeros(len(graph.start) - 1)
     placed = np.zeros(len(waiting))
     heap = [(-np.inf, f) for f in graph.order]
-    placed[graph.order] = np.inf
+    for f in graph.order:
+        placed[f] = np.inf
     n_sent = 0
     while len(heap) and n_sent < plan.max_iterations * n:
         place, f = heapq.heappop(heap)
@@ -123,7 +124,9 @@ def _send_by_residual(graph, plan, scores, message, runs):
             heapq.heappush(heap, (-placed[f], f))
         for e in range(graph.start[f], graph.start[f + 1]):
             v = graph.scope[e]
-            moved = np.abs(runs.change[graph.slot[e] : graph.slot[e + 1]]).max()
+            moved = 0.0
+            for s in range(graph.slot[e], graph.slot[e + 1]):
+                moved = max(moved, abs(runs.change[s]))
             for g in graph.touch[graph.touch_start[v] : graph.touch_start[v + 1]]:
                 if g == f or moved == 0.0:
                     continue
@@ -131,7 +134,7 @@ def _send_by_residual(graph, plan, scores, message, runs):
                 if waiting[g] > plan.tolerance and waiting[g] > 2.0 * placed[g]:
                     placed[g] = waiting[g]
                     heapq.heappush(heap, (-placed[g], g))
-    return n_sent, max(waiting.max() if len(waiting) else 0.0, 0.0 if n_sent >= n else np.inf)
+    return n_sent, max(waiting.max(), 0.0 if n_sent >= n else np.inf) if n else 0.0
 
 
 @kernel
@@ -139,7 +142,7 @@ def bethe_of_tables(graph, scores, message):
     """Return the Bethe estimate of log Z that belongs to messages; exact on a forest."""
     total = 0.0
     touched = np.ones(len(graph.first) - 1)
-    logs = np.empty(np.diff(graph.offset).max() if len(graph.order) else 0)
+    logs = np.empty(longest(graph.offset))
     for f in graph.order:
         if graph.offset[f] == graph.offset[f + 1]:
             total += log_feature(graph, f, scores, message)

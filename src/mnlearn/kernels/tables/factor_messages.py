@@ -246,7 +246,7 @@ def _total(weights, n_cells, n_states, stride, x):
     return total
 
 
-@inlined
+@kernel
 def _log_sum(runs, top, n_cells, n_states, stride, x):
     """Return the log of the sum of the weights of cells in which a variable has state x."""
     total = _total(runs.weights, n_cells, n_states, stride, x)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.tables.graphs import longest
 
 
 @kernel
@@ -34,7 +35,7 @@ def add_features(features, columns, home, scope, scope_start, offset, out):
     """
     first, var, value, weight = features
     variable_of, start, arity = columns
-    found = np.empty(np.diff(offset).max(), np.int64)
+    found = np.empty(longest(offset), np.int64)
     state = np.empty(256, np.int64)
     for f in range(len(weight)):
         t, n, stride, last = home[f], 1, 1, first[f + 1]

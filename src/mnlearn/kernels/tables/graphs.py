@@ -65,6 +65,15 @@ class TableGraph(NamedTuple):
 
 
 @kernel
+def longest(start):
+    """Return the greatest distance of neighbours: the size of the largest of some lists."""
+    most = 0
+    for k in range(len(start) - 1):
+        most = max(most, start[k + 1] - start[k])
+    return most
+
+
+@kernel
 def graph_given(factors, values):
     """Return the graph given the known values, and the log of what they are worth by themselves.
 
@@ -74,15 +83,21 @@ def graph_given(factors, values):
     arity = factors.arity
     start, scope, offset, log_table, constant = _slice_tables(factors, values)
     own_start, own_scope, weight, asked, own_constant = _slice_features(factors, values)
-    n_cells = arity[scope].sum()
+    n_tables, n_members, n_cells = len(start) - 1, len(scope), 0
+    for v in scope:
+        n_cells += arity[v]
     offset = np.concatenate((offset, np.full(len(weight), offset[-1])))
-    weight = np.concatenate((np.zeros(len(start) - 1), weight))
+    weight = np.concatenate((np.zeros(n_tables), weight))
     asked = np.concatenate((np.zeros(n_cells, np.uint8), asked))
-    start = np.concatenate((start, len(scope) + own_start[1:]))
+    start = np.concatenate((start, own_start[1:]))
+    for k in range(n_tables + 1, len(start)):
+        start[k] += n_members
     scope = np.concatenate((scope, own_scope))
     first, slot = np.zeros(len(arity) + 1, np.int64), np.zeros(len(scope) + 1, np.int64)
-    first[1:] = np.cumsum(arity)
-    slot[1:] = np.cumsum(arity[scope])
+    for v in range(len(arity)):
+        first[v + 1] = first[v] + arity[v]
+    for e in range(len(scope)):
+        slot[e + 1] = slot[e] + arity[scope[e]]
     touch_start, touch = _factors_of_variables(start, scope, len(arity))
     base = np.zeros(first[-1])
     for v in range(len(arity)):
@@ -114,7 +129,8 @@ def _factors_of_variables(start, scope, n_vars):
     touch_start = np.zeros(n_vars + 1, np.int64)
     for v in scope:
         touch_start[v + 1] += 1
-    touch_start = np.cumsum(touch_start)
+    for v in range(n_vars):
+        touch_start[v + 1] += touch_start[v]
     place, touch = touch_start[:-1].copy(), np.empty(len(scope), np.int64)
     for f in range(len(start) - 1):
         for v in scope[start[f] : start[f + 1]]:
@@ -161,7 +177,7 @@ def _slice_tables(factors, values):
     offset, log_table = factors.offset, factors.log_table
     new_start, new_scope = np.zeros(len(start), np.int64), np.empty(len(scope), np.int64)
     new_offset, new_table = np.zeros(len(start), np.int64), np.empty(len(log_table))
-    cells = np.empty(np.diff(offset).max() if len(start) > 1 else 0, np.int64)
+    cells = np.empty(longest(offset), np.int64)
     n, m, constant = 0, 0, 0.0
     for f in range(len(start) - 1):
         begin, n_cells, stride = m, 1, offset[f + 1] - offset[f]
@@ -199,17 +215,19 @@ def _exclude_states(graph):
     """
     n = len(graph.start) - 1
     no_message = np.zeros(graph.slot[-1])
-    logs = np.empty(np.diff(graph.offset).max() if n else 0)
+    logs = np.empty(longest(graph.offset))
     has_zeros, waits = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
     for f in range(n):
         for c in range(graph.offset[f], graph.offset[f + 1]):
             has_zeros[f] |= graph.log_table[c] == -np.inf
         waits[f] = has_zeros[f]
-    while waits.any():
+    is_left = True
+    while is_left:
+        is_left = False
         for f in range(n):
             if not waits[f]:
                 continue
-            waits[f] = False
+            waits[f], is_left = False, True
             n_cells = fill_logs(graph, f, graph.base, no_message, logs)
             stride = n_cells
             for e in range(graph.start[f], graph.start[f + 1]):
@@ -230,7 +248,7 @@ def _exclude_states(graph):
     return True
 
 
-@inlined
+@kernel
 def fill_logs(graph, f, scores, message, logs):
     """Write the log-belief of each cell of a factor, but for a constant; return their number.
 
@@ -252,7 +270,7 @@ def fill_logs(graph, f, scores, message, logs):
     return n_cells
 
 
-@inlined
+@kernel
 def greatest(values, n_cells, n_states, stride, x):
     """Return the greatest value of the cells in which a variable has state x."""
     found = -np.inf
@@ -282,7 +300,7 @@ def breadth_first(graph, chosen):
     n_vars = len(graph.first) - 1
     seen, sent = np.zeros(n_vars, np.bool_), ~chosen
     queue = np.empty(n_vars, np.int64)
-    order = np.empty(chosen.sum(), np.int64)
+    order = np.empty(len(chosen), np.int64)
     is_forest, n = True, 0
     for root in range(n_vars):
         if seen[root]:
@@ -304,4 +322,4 @@ def breadth_first(graph, chosen):
                         seen[u] = True
                         queue[tail] = u
                         tail += 1
-    return order, is_forest
+    return order[:n], is_forest

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.bits import lowest_bit
 from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.tables.graphs import longest
 
 # Kinds of factors; a pair is a table of two variables of two states.
 PAIR, FEATURE, TABLE = range(3)
@@ -67,22 +68,15 @@ def runs_of(graph):
         elif n_cells == 4 and graph.start[f + 1] == begin + 2:
             # Not one of four states beside one of a single state.
             kind[f] = PAIR if graph.slot[begin + 1] == graph.slot[begin] + 2 else TABLE
-    factor = graph.order.copy()
-    key = np.arange(n)
-    if not graph.is_forest:
-        key = 3 * _find_runs(graph) + kind[factor]
-        order = np.argsort(key, kind="mergesort")
-        factor, key = factor[order], key[order]
-    is_first = np.ones(n + 1, np.bool_)
-    is_first[1:n] = key[1:] != key[:-1]
-    run_start = np.flatnonzero(is_first)
+    factor, run_start = _in_runs(graph, kind)
     start = np.zeros(n + 1, np.int64)
     for k in range(n):
         place[factor[k]] = k
         start[k + 1] = start[k] + graph.start[factor[k] + 1] - graph.start[factor[k]]
     at, slot, width = _members_of(graph, factor, start)
-    most = np.diff(start[run_start]).max() + STEP if n else 0
-    cells = np.diff(graph.offset).max() if n_factors else 0
+    most, cells = 0, longest(graph.offset)
+    for r in range(len(run_start) - 1):
+        most = max(most, start[run_start[r + 1]] - start[run_start[r]] + STEP)
     linear, odds = _values_of(graph, factor)
     n_slots = graph.slot[-1]
     return Runs(
@@ -90,6 +84,31 @@ def runs_of(graph):
         odds, np.zeros((2, most)), np.zeros((2, most)), np.empty(cells), np.empty(cells),
         np.empty(n_slots), np.zeros(n_slots),
     )  # fmt: skip
+
+
+@kernel
+def _in_runs(graph, kind):
+    """Return the factors of the order by run and kind, and where each run of a kind begins."""
+    n = len(graph.order)
+    if graph.is_forest:
+        return graph.order.copy(), np.arange(n + 1)
+    key, most = _find_runs(graph), 0
+    for k in range(n):
+        key[k] = 3 * key[k] + kind[graph.order[k]]
+        most = max(most, key[k])
+    place, n_runs = np.zeros(most + 2, np.int64), 0
+    for k in range(n):
+        place[key[k] + 1] += 1
+    run_start, factor = np.zeros(n + 1, np.int64), np.empty(n, np.int64)
+    for r in range(most + 1):
+        if place[r + 1] and n:
+            n_runs += 1
+            run_start[n_runs] = run_start[n_runs - 1] + place[r + 1]
+        place[r + 1] += place[r]
+    for k in range(n):
+        factor[place[key[k]]] = graph.order[k]
+        place[key[k]] += 1
+    return factor, run_start[: n_runs + 1]
 
 
 @kernel
@@ -113,9 +132,11 @@ def _values_of(graph, factor):
         f = factor[k]
         begin, end, w = graph.offset[f], graph.offset[f + 1], graph.weight[f]
         if begin < end:
-            linear[begin:end] = np.exp(
-                graph.log_table[begin:end] - graph.log_table[begin:end].max()
-            )
+            top = graph.log_table[begin]
+            for c in range(begin, end):
+                top = max(top, graph.log_table[c])
+            for c in range(begin, end):
+                linear[c] = np.exp(graph.log_table[c] - top)
         large = w >= LARGE
         odds[0, k] = w if large else 0.0
         odds[1, k] = np.exp(-w) if large else 1.0
@@ -147,6 +168,8 @@ def _find_runs(graph):
                     used[v, w] |= np.uint64(1) << bit
                 break
         if run[k] < 0:
-            run[k] = free[own].max()
-            free[own] = run[k] + 1
+            for v in own:
+                run[k] = max(run[k], free[v])
+            for v in own:
+                free[v] = run[k] + 1
     return run
