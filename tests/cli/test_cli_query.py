@@ -264,6 +264,10 @@ def test_samples_have_the_names_of_states():
     named = pd.read_csv("states.csv")
     assert set(named["mood"]) == {"low", "fair", "high"}
     assert named.equals(mn.load("x.bif").sample(200).astype(named.dtypes))
+    succeed("sample x.bif --rows 400 --evidence mood=low --out low.csv")
+    low = pd.read_csv("low.csv")
+    assert set(low["mood"]) == {"low"}
+    assert (low["rain"] == "yes").mean() == pytest.approx(0.1 / 0.18, abs=0.1)
     named[["mood", "rain"]].to_csv("turned.csv")
     assert mean("x.bif turned.csv --metric ll") == mean("x.bif states.csv --metric ll")
     p_rain = np.array([0.2, 0.8])
@@ -283,6 +287,8 @@ def test_samples_have_the_names_of_states():
         ("sample m.npz --rows 5 --out file/s.data", "file/s.data: cannot be written"),
         ("sample m.npz --rows 5 --out s.npz", "s.npz"),
         ("sample dn.npz --rows 5 --out s.data --burn-in -3", "--burn-in"),
+        ("sample m.npz --rows 5 --out s.data --evidence evidence", "expected one row of evidence"),
+        ("sample m.npz --rows 5 --out s.data --evidence V0=2", "--evidence"),
     ],
 )
 def test_sample_refuses(line, names):

@@ -144,6 +144,41 @@ def test_scores_and_samples_are_those_of_all_states(kind, way, monkeypatch):
         assert model.log_partition() == pytest.approx(expected, abs=1e-9)
 
 
+def assert_drawn_given(model, oracle, given, **settings):
+    schema, drawn = model.schema, pd.DataFrame(model.sample(4000, evidence=given, **settings))
+    for v in range(N):
+        for state in schema[v].states:
+            share = float((drawn.iloc[:, v] == state).mean())
+            expected = float(given[v] == state) if v in given else oracle.of({v: state}, given)
+            assert share == pytest.approx(expected, abs=0.05 if 0.0 < expected < 1.0 else 0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_samples_agree_with_the_evidence_and_follow_the_rest(kind, way, monkeypatch):
+    model = made(kind)
+    monkeypatch.setattr(plan, "_MOST", 20 if way == "enumeration" else -1)
+    oracle, schema = Oracle(model), model.schema
+    given = {3: schema[3].states[1], 5: schema[5].states[0]}
+    assert_drawn_given(model, oracle, given)
+    if kind in ("MarkovNetwork", "BayesianNetwork"):
+        assert_drawn_given(model, oracle, given, inference="gibbs", burn_in=60)
+        everything = {v: schema[v].states[-1] for v in range(N)}
+        drawn = pd.DataFrame(model.sample(3, evidence=everything))
+        assert drawn.drop_duplicates().to_numpy().tolist() == [list(everything.values())]
+    if kind == "zeros":
+        with pytest.raises(InputError, match="evidence: has probability 0"):
+            model.sample(3, evidence={0: 1, 1: 1})
+
+
+def test_chains_of_a_dependency_network_keep_the_evidence():
+    model = random_dependency_network(0)
+    drawn = model.sample(4000, evidence={1: 1, 4: 0}, burn_in=60)
+    assert (drawn[:, [1, 4]] == [1, 0]).all()
+    expected = model.query({1: 1, 4: 0}, inference="exact")
+    for v in (0, 2, 3):
+        assert drawn[:, v].mean() == pytest.approx(expected[model.schema.names[v], 1], abs=0.05)
+
+
 @pytest.fixture
 def no_memory(monkeypatch):
     limit_memory(1e-8)

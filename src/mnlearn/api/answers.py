@@ -72,6 +72,7 @@ def query(
 def sample(
     model: Model,
     n_samples: int,
+    evidence: Any,
     inference: str,
     random_state: Any,
     burn_in: int,
@@ -84,10 +85,11 @@ def sample(
     if inference not in SAMPLERS:
         expected = ", ".join(SAMPLERS)
         raise InputError(f"inference: expected one of {expected}, got {inference!r}.")
+    known = queries.known_of(model, evidence)
     with advised('inference="auto" runs Gibbs chains where it has to'):
-        chosen = plan(model, SAMPLE, method=inference)
-    seed, threads = to_seed(random_state, "sample"), to_threads(n_jobs)
-    rows = sample_rows(model, int(n_samples), int(burn_in), seed, threads=threads, chosen=chosen)
+        chosen = plan(model, SAMPLE, (known == NO_STATE)[None], inference)
+    how = {"seed": to_seed(random_state, "sample"), "threads": to_threads(n_jobs)}
+    rows = sample_rows(model, int(n_samples), int(burn_in), chosen=chosen, known=known, **how)
     schema: Schema = model.schema
     if schema.is_named:
         return schema.decode(rows)
@@ -122,10 +124,8 @@ def log_potential(model: MarkovNetwork, rows: Any) -> NDArray[np.float64]:
 
 def condition(circuit: ArithmeticCircuit, evidence: Any) -> ArithmeticCircuit:
     """Answer `ArithmeticCircuit.condition`."""
-    values = queries.question_of(circuit, evidence).evidence.values
-    if len(values) != 1:
-        raise InputError(f"evidence: expected one row, got {len(values)}.")
-    return exact.condition(circuit, known_columns(circuit.schema, values)[0])
+    known = queries.known_of(circuit, evidence)
+    return exact.condition(circuit, known_columns(circuit.schema, known[None])[0])
 
 
 def to_circuit(network: Model, max_edges: int | None) -> ArithmeticCircuit:

@@ -108,6 +108,15 @@ def question_of(model: Any, evidence: Any, argument: str = "evidence") -> Questi
     return Question(found, "table", getattr(evidence, "index", None))
 
 
+def known_of(model: Any, evidence: Any, argument: str = "evidence") -> NDArray[np.uint8]:
+    """Return one row of evidence as numbers of states, (n_vars,)."""
+    values = question_of(model, evidence, argument).evidence.values
+    if len(values) != 1:
+        raise InputError(f"{argument}: expected one row of evidence, got {len(values)}.")
+    row: NDArray[np.uint8] = values[0]
+    return row
+
+
 def _is_mapping(evidence: Any) -> bool:
     return evidence is None or (hasattr(evidence, "items") and not is_frame(evidence))
 

@@ -100,16 +100,16 @@ def _convert_model(source: Path, target: Path, given: str | None) -> None:
 
 def _given(model: "Model", source: Path, evidence: str) -> "Model":
     """Return what is left of a circuit given one row of evidence."""
+    from mnlearn.api.queries import known_of
     from mnlearn.inference.circuits.exact import condition
     from mnlearn.inference.state_columns import known_columns
 
     if not model.is_exact:
         raise InputError("--given: expected a circuit, or a network to be compiled into an .ac.")
-    found = read_question(evidence, model, source, "--given").evidence
-    if len(found.values) > 1:
-        raise InputError(f"{evidence}: expected one row of evidence, got {len(found.values)}.")
-    with at(found.name_row(0)):
-        return condition(model.to_circuit(), known_columns(model.schema, found.values)[0])
+    question = read_question(evidence, model, source, "--given")
+    known = known_of(model, question, evidence)
+    with at(question.evidence.name_row(0)):
+        return condition(model.to_circuit(), known_columns(model.schema, known[None])[0])
 
 
 def _kind(path: Path, limit: "ExpansionLimit") -> str | None:

@@ -20,7 +20,7 @@ from mnlearn.cli.options import (
 )
 from mnlearn.inference.settings import AUTO, METHODS, SAMPLERS
 from mnlearn.runtime.atomic import is_standard
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import InputError, at
 
 if TYPE_CHECKING:
     from mnlearn.api.queries import Asked, Question
@@ -148,6 +148,11 @@ def _explain(model: "Model", question: "Question", variables: str | None, how: "
 @click.command()
 @click.argument("model_path", metavar="MODEL", type=FILE)
 @click.option("--rows", "n_rows", type=click.IntRange(min=1), required=True)
+@click.option(
+    "--evidence",
+    metavar="FILE|TEXT",
+    help="What all rows agree with: variable=state,... or a file of one row; see mnlearn query.",
+)
 @click.option("--out", type=FILE, default="-", help="Text file to write; default: stdout.")
 @click.option(
     "--inference",
@@ -170,6 +175,7 @@ def sample(
     *,
     model_path: Path,
     n_rows: int,
+    evidence: str | None,
     out: Path,
     inference: str,
     burn_in: int,
@@ -180,24 +186,27 @@ def sample(
 
     Wide Markov networks and dependency networks need chains.
     """
-    from mnlearn.api.queries import advised
+    from mnlearn.api.queries import advised, known_of
     from mnlearn.data.dataset import Dataset
     from mnlearn.data.text_tables import save_text
     from mnlearn.inference.plan import SAMPLE, plan
     from mnlearn.inference.sampling import sample_rows
     from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.random_streams import stream_seed
+    from mnlearn.variables.schema import NO_STATE
 
     check_text_form(out)
-    check_outputs([out], model_path)
+    check_outputs([out], model_path, None if evidence is None else evidence_path(evidence))
     model = load_model(model_path)
+    question = read_question(evidence, model, model_path, "--evidence")
+    known = known_of(model, question, "--evidence")
     with advised("--inference auto runs Gibbs chains where it has to"):
-        chosen = plan(model, SAMPLE, method=inference)
+        chosen = plan(model, SAMPLE, (known == NO_STATE)[None], inference)
     if chosen.is_exact:
         tell_unused(["burn_in"], "the rows are drawn exactly")
-    rows = sample_rows(
-        model, n_rows, burn_in, stream_seed(seed, "sample"), threads=threads, chosen=chosen
-    )
+    how = {"seed": stream_seed(seed, "sample"), "threads": threads}
+    with at(question.evidence.name_row(0)):
+        rows = sample_rows(model, n_rows, burn_in, chosen=chosen, known=known, **how)
     save_text(Dataset.from_arrays(rows, schema=model.schema), out)
 
 

@@ -13,6 +13,7 @@ from mnlearn.inference.table_form import TableForm
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.model import Model
+from mnlearn.variables.schema import NO_STATE
 
 Rows = NDArray[np.uint8]
 Values = NDArray[np.float64]
@@ -61,8 +62,16 @@ def conditionals(model: ExactForm, rows: Rows, threads: int = 1) -> tuple[Values
     return found
 
 
-def draw(model: ExactForm, n_rows: int, seed: int, threads: int = 1) -> Rows:
-    """Return independent examples; see `circuits.exact.draw`."""
+def draw(model: ExactForm, known: Rows, n_rows: int, seed: int, threads: int = 1) -> Rows:
+    """Return independent examples given the states of some variables; see `circuits.exact.draw`.
+
+    known : (n_vars,), NO_STATE where nothing is known.
+    """
+    if isinstance(model, TableForm):
+        return table_form.draw(model, known, n_rows, seed, threads)
+    if (known != NO_STATE).any():
+        columns = known_columns(model.schema, known[None])[0]
+        model = circuits.condition(exact_circuit(model), columns)
     drawn: Rows = _MODULES[type(model)].draw(model, n_rows, seed, threads)
     return drawn
 

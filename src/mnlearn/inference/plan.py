@@ -150,7 +150,7 @@ def plan(
         return Plan(method, is_exact=False, judge=_judge(model, task, unknown))
     if not model.has_joint and task not in _ESTIMATED:
         raise InputError(f"{model.title} has no joint distribution.", where="model")
-    if task == SAMPLE and model.is_directed and model.has_joint:
+    if task == SAMPLE and model.is_directed and model.has_joint and unknown.all():
         return Plan(OWN, is_exact=True)
     visited, is_certain = _enumerated(model, task, unknown, method)
     if visited is not None and is_certain:
@@ -215,6 +215,9 @@ def _enumerated(
     few = most <= _FEW and states <= _STATES
     if not model.has_joint:
         return (found if task == MARGINALS and (few or method == EXACT) else None), True
+    if task == SAMPLE and not unknown.all() and excludes_states(model):
+        # Other ways tell evidence of probability 0.
+        return None, False
     if task in (SAMPLE, PILOT, LIKELIHOOD):
         return (found, True) if most <= _MOST else (None, False)
     if task == MARGINALS and len(unknown) == 1 and tables_of(model) is not None:

@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from mnlearn.inference.exact import draw
 from mnlearn.inference.marginals import conditional_log_likelihood
 from mnlearn.inference.plan import ENUMERATION, OWN, SAMPLE, Plan, plan
-from mnlearn.inference.state_columns import arity_of
-from mnlearn.inference.terms import Query, query_of, terms_of
+from mnlearn.inference.terms import Query, given_terms, query_of, terms_of
 from mnlearn.kernels.sampling.blocks import advance_states
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
 from mnlearn.runtime.threads import map_ranges
+from mnlearn.variables.schema import NO_STATE
 
 
 def advance_chains(
@@ -73,37 +73,41 @@ def sample_rows(
     *,
     threads: int = 1,
     chosen: Plan | None = None,
+    known: NDArray[np.uint8] | None = None,
 ) -> NDArray[np.uint8]:
-    """Return independent examples.
+    """Return independent examples, given the states of some variables.
 
     Where no exact way is cheap, each example is the end of its own Gibbs chain, which starts at a
     random state. A dependency network has no other distribution than that of its chain.
+
+    known : (n_vars,), NO_STATE where nothing is known.
     """
-    chosen = plan(model, SAMPLE) if chosen is None else chosen
+    known = np.full(model.n_vars, NO_STATE, np.uint8) if known is None else known
+    unknown = known == NO_STATE
+    chosen = plan(model, SAMPLE, unknown[None]) if chosen is None else chosen
     if chosen.form is not None:
-        return draw(chosen.form, n_rows, seed, threads)
+        return draw(chosen.form, known, n_rows, seed, threads)
     if chosen.way == OWN:
         assert isinstance(model, BayesianNetwork)
         return model.draw(n_rows, seed, threads)
-    terms = terms_of(model)
-    every = np.arange(model.n_vars)
+    terms, query = terms_of(model), np.flatnonzero(unknown)
     if chosen.way == ENUMERATION:
-        rows = _all_rows(model.schema.start)
-        log_p = conditional_log_likelihood(terms, rows, every, threads)
-        p = np.exp(log_p)
+        arity = model.schema.arity[query]
+        stride = np.concatenate([[1], np.cumprod(arity)])
+        values = np.tile(known, (int(stride[-1]), 1))
+        # The first variable is the fastest.
+        values[:, query] = np.arange(stride[-1])[:, None] // stride[:-1] % arity
+        rows: NDArray[np.uint8] = model.schema.rows(values)
+        p = np.exp(conditional_log_likelihood(terms, rows, query, threads))
         drawn = np.random.default_rng(seed).choice(len(p), n_rows, p=p / p.sum())
         return rows[drawn]
-    rows = np.zeros((n_rows, model.n_columns), np.uint8)
-    asked = query_of(terms, every)
-    return _run_chains(asked, rows, burn_in, seed, from_random=True, threads=threads)
-
-
-def _all_rows(start: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """Return the rows of all joint states, the first variable the fastest."""
-    own = np.unique(start)
-    arity = arity_of(own)
-    stride = np.concatenate([[1], np.cumprod(arity)])
-    return rows_of_states(np.arange(stride[-1])[:, None] // stride[:-1] % arity, own)
+    rows = np.tile(model.schema.rows(np.where(unknown, 0, known)[None]), (n_rows, 1))
+    asked = query_of(given_terms(terms, rows[:1], unknown), query)
+    own = rows[:, asked.columns]
+    rows[:, asked.columns] = _run_chains(
+        asked, own, burn_in, seed, from_random=True, threads=threads
+    )
+    return rows
 
 
 def describe_barriers(model: Model, method: str) -> str | None:

@@ -15,6 +15,7 @@ from mnlearn.inference.tables import answers
 from mnlearn.inference.tables.buckets import Cost
 from mnlearn.inference.tables.clique_tree import CliqueTree
 from mnlearn.inference.tables.factors import Factors
+from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.memory import most_cells
 from mnlearn.variables.schema import NO_STATE, Schema
 
@@ -133,10 +134,11 @@ def conditionals(form: TableForm, rows: Rows, threads: int = 1) -> tuple[Values,
     return log_values, column_probabilities(p, form.schema.start)
 
 
-def draw(form: TableForm, n_rows: int, seed: int, threads: int = 1) -> Rows:
-    """Return independent examples."""
-    nothing = np.full(len(form.schema), NO_STATE, np.uint8)
-    found = answers.draw(form.factors, nothing, n_rows, seed, threads, most_cells())
+def draw(form: TableForm, known: Rows, n_rows: int, seed: int, threads: int = 1) -> Rows:
+    """Return independent examples given the states of some variables, (n_vars,)."""
+    if (known != NO_STATE).any() and np.isneginf(form.log_values(known[None])[0]):
+        raise InputError("has probability 0.", where="evidence")
+    found = answers.draw(form.factors, known, n_rows, seed, threads, most_cells())
     return form.schema.rows(found)
 
 

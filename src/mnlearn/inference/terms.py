@@ -1,6 +1,6 @@
 """One form for inference in all log-linear models: weighted conjunctions with or without owner."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -176,6 +176,19 @@ def _number_kinds(
     key = total[start[1:]] - total[start[:-1]]
     key[owner >= 0] += mark[owner[owner >= 0], 2]
     return np.unique(key, return_inverse=True)[1]
+
+
+def given_terms(terms: Terms, row: NDArray[np.uint8], unknown: NDArray[np.bool_]) -> Terms:
+    """Return the terms that are left of a model given what is known of a row, (1, n_columns)."""
+    f, value = terms.conjunctions, terms.indicators.extend(row)[0]
+    known = ~unknown[terms.indicators.variable_of[f.var]]
+    ruled_out = f.owner[known & (value[f.var] != f.value)]
+    left = np.bincount(ruled_out, minlength=len(f)) == 0
+    own = ~known & left[f.owner]
+    length = np.bincount(f.owner[own], minlength=len(f))[left]
+    start = np.concatenate([[0], np.cumsum(length)])
+    features = feature_set(start, f.var[own], f.value[own])
+    return replace(terms, conjunctions=features, weight=terms.weight[left], owner=terms.owner[left])
 
 
 def query_of(terms: Terms, query: NDArray[np.int64]) -> Query:

@@ -183,6 +183,7 @@ class Questions:
         self,
         n_samples: int = 1,
         *,
+        evidence: Any = None,
         inference: str = "auto",
         random_state: Any = SEED,
         burn_in: int = 1000,
@@ -198,6 +199,8 @@ class Questions:
         ----------
         n_samples : int
             Number of examples.
+        evidence : mapping, or one row of a table or an array, optional
+            The states of some variables, which all examples have; see `query`.
         inference : {"auto", "exact", "gibbs"}
             "exact" refuses a network that is too wide; "gibbs" runs chains in any network.
         random_state : int, generator or None
@@ -217,9 +220,10 @@ class Questions:
         Raises
         ------
         InputError
-            An argument is not as expected.
+            An argument is not as expected, or the evidence has probability 0.
         """
-        return answers().sample(self, n_samples, inference, random_state, burn_in, n_jobs)
+        how = inference, random_state, burn_in, n_jobs
+        return answers().sample(self, n_samples, evidence, *how)
 
     def score(self, X: Any, metric: str | None = None, **settings: Any) -> float:
         """Return the mean score of examples in nats; see `mnlearn.score` for the arguments.
