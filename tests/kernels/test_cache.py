@@ -2,42 +2,37 @@
 
 import os
 import resource
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 from mnlearn.kernels import cache
+from test_layers import own_imports
 
 KERNELS = Path(cache.__file__).parent
-FILES = sorted(path.relative_to(KERNELS) for path in KERNELS.rglob("*.py"))
+PACKAGE = KERNELS.relative_to(KERNELS.parents[1])
+FILES = sorted(path.relative_to(KERNELS).as_posix() for path in KERNELS.rglob("*.py"))
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A copy of all kernels."""
-    copy = tmp_path_factory.mktemp("copy") / "kernels"
-    shutil.copytree(KERNELS, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    return copy
-
-
-def test_the_key_does_not_depend_on_where_the_kernels_are(folder, monkeypatch):
-    key = cache.kernel_sources_digest()
-    monkeypatch.setattr(cache, "__file__", str(folder / "cache.py"))
-    assert cache.kernel_sources_digest() == key
-
-
-def test_an_edit_of_any_kernel_changes_the_key(folder, monkeypatch):
-    monkeypatch.setattr(cache, "__file__", str(folder / "cache.py"))
-    key = cache.kernel_sources_digest()
-    for name in FILES:
-        text = (folder / name).read_text()
-        (folder / name).write_text(text + "# edited\n")
-        assert cache.kernel_sources_digest() != key, name
-        (folder / name).write_text(text)
-    assert cache.kernel_sources_digest() == key
+def test_an_edit_changes_the_key_of_what_uses_the_file_and_of_nothing_else():
+    sources = cache.Sources(KERNELS)
+    imports = nx.DiGraph()
+    for place in FILES:
+        imports.add_node(place)
+        for inner in own_imports(KERNELS / place):
+            if (KERNELS.parents[1] / inner).with_suffix(".py").is_relative_to(KERNELS):
+                imports.add_edge(place, f"{inner.relative_to(PACKAGE)}.py")
+    keys = {place: sources.digest(place) for place in FILES}
+    assert len({*keys.values(), sources.digest()}) == len(FILES) + 1
+    for edited in FILES:
+        other = cache.Sources(KERNELS)
+        other.texts[edited] += b"# edited\n"
+        changed = {place for place in FILES if other.digest(place) != keys[place]}
+        assert changed == {edited, *nx.ancestors(imports, edited)}
+        assert other.digest() != sources.digest()
 
 
 # A process that runs one kernel of its own file and says whether the cache had it.
@@ -95,7 +90,7 @@ def files_in(folder):
 def test_the_second_process_finds_what_the_first_compiled(module, tmp_path):
     place = tmp_path / "cache"
     assert twice_in_a_process(module, place, umask=0o027) == (42, 0)
-    assert [path.name for path in place.iterdir()] == [cache.kernel_sources_digest()]
+    assert [path.name for path in place.iterdir()] == [cache.Sources(KERNELS).digest()]
     assert {path.stat().st_mode & 0o777 for path in files_in(place)} == {0o640}
     assert twice_in_a_process(module, place) == (42, 1)
 

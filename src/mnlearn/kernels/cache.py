@@ -1,13 +1,15 @@
-"""The on-disk cache of compiled kernels: a folder that is named after the sources of all kernels.
+"""The on-disk cache of compiled kernels: a folder for each file, named after what it is made of.
 
-Numba notices an edited function but not an edited function that it calls. The folder is therefore
-named after the text of all kernels: an edit of any kernel starts a new folder.
+Numba notices an edited function but not an edited function that it calls. The name of a folder
+therefore has the text of a file of kernels and of all that it imports: an edit starts new folders
+for what uses the edited file, and for nothing else.
 """
 
 import contextlib
 import functools
 import hashlib
 import logging
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -20,38 +22,59 @@ from numba.core.sigutils import normalize_signature
 
 from mnlearn.kernels.wide_vectors import WIDE_FEATURES
 
+_NAMED = re.compile(rb"\bmnlearn\.kernels\.([a-z0-9_.]+)")
 
-def kernel_sources_digest() -> str:
-    """Return the digest, 16 hex digits, of the text of all kernels and of Numba's version."""
-    folder = Path(__file__).parent
-    digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(folder.rglob("*.py")):
-        name = path.relative_to(folder).as_posix()
-        digest.update(name.encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:16]
+
+class Sources:
+    """The texts of all kernels, by their place below a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        paths = sorted(folder.rglob("*.py"))
+        self.texts = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+    def made_of(self, place: str) -> set[str]:
+        """Return a file and all that it imports in the end; a package stands for its files."""
+        found, waiting = {place}, [place]
+        while waiting:
+            for name in _NAMED.findall(self.texts[waiting.pop()]):
+                inner = name.decode().strip(".").replace(".", "/")
+                files = [f"{inner}.py"]
+                if files[0] not in self.texts:
+                    files = [file for file in self.texts if file.startswith(f"{inner}/")]
+                waiting += set(files) - found
+                found.update(files)
+        return found
+
+    def digest(self, place: str | None = None) -> str:
+        """Return 16 hex digits of what a file is made of, or of all files, and Numba's version."""
+        digest = hashlib.sha256(f"{numba.__version__} {place}".encode())
+        for name in sorted(self.texts if place is None else self.made_of(place)):
+            digest.update(name.encode() + b"\0" + self.texts[name])
+        return digest.hexdigest()[:16]
 
 
 _LOGGER = logging.getLogger("mnlearn")
+_FOLDER = Path(__file__).resolve().parent
 
-# The digest is taken when the kernels are imported: a file that is edited while the process runs
+# The texts are read when the kernels are imported: a file that is edited while the process runs
 # must not put code from before the edit into the folder of the code after it.
-_SOURCES = kernel_sources_digest()
+_SOURCES = Sources(_FOLDER)
 
 
-def cache_folder() -> Path:
-    """Return the folder for the present kernels; nothing creates it before a kernel is saved.
-
-    It lies in `NUMBA_CACHE_DIR` if that is set, else in the user's cache folder.
-    """
-    # Numba has read the variable NUMBA_CACHE_DIR into this setting.
-    root = numba.config.CACHE_DIR  # type: ignore[attr-defined]
-    return _folder_in(root)
-
-
-# Every kernel asks for these two when it is imported; most of them lie in a few folders.
+# Every kernel asks for this when it is imported; most of them lie in a few files.
 @functools.cache
-def _folder_in(root: str) -> Path:
-    return Path(root or platformdirs.user_cache_dir("mnlearn")) / _SOURCES
+def cache_folder(file: str, root: str) -> Path:
+    """Return the folder for a file of kernels; nothing creates it before a kernel is saved.
+
+    Copies of this package in several places share what is compiled. Kernels outside of it, which
+    may use all of these, are told apart by their whole path.
+    """
+    path = Path(file).resolve()
+    if path.is_relative_to(_FOLDER):
+        name = _SOURCES.digest(path.relative_to(_FOLDER).as_posix())
+    else:
+        name = f"{_SOURCES.digest()}/{_hash(str(path.parent).encode())}"
+    return Path(root or platformdirs.user_cache_dir("mnlearn")) / name
 
 
 class _Locator:
@@ -60,7 +83,8 @@ class _Locator:
     def __init__(self, function: Any, file: str) -> None:
         self._py_file = file
         self._line = function.__code__.co_firstlineno
-        self._path = cache_folder() / _place(file)
+        # Numba has read the variable NUMBA_CACHE_DIR into this setting.
+        self._path = cache_folder(file, numba.config.CACHE_DIR)  # type: ignore[attr-defined]
 
     @classmethod
     def from_function(cls, function: Any, file: str) -> "_Locator":
@@ -70,7 +94,7 @@ class _Locator:
         return str(self._path)
 
     def get_source_stamp(self) -> str:
-        # Functions outside this folder can be kernels too; the digest does not cover their files.
+        # Functions outside this folder can be kernels too; no digest covers their files.
         return _hash(Path(self._py_file).read_bytes())
 
     def get_disambiguator(self) -> str:
@@ -80,18 +104,6 @@ class _Locator:
         """Create the folder; raise OSError if no file can be written there."""
         self._path.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=self._path).close()
-
-
-@functools.cache
-def _place(file: str) -> str:
-    """Return a name for the folder of a file of kernels.
-
-    The digest of the cache folder covers the kernels of this package, so that copies of it in
-    several places share what is compiled. Other kernels are told apart by their whole path.
-    """
-    folder, kernels = Path(file).resolve().parent, Path(__file__).resolve().parent
-    inside = folder.is_relative_to(kernels)
-    return _hash((folder.relative_to(kernels).as_posix() if inside else str(folder)).encode())
 
 
 class _CacheFiles(CompileResultCacheImpl):
