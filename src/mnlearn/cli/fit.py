@@ -96,7 +96,8 @@ def fit(
     """
     from mnlearn.learning.missing_cells import refine
     from mnlearn.methods import find_learner, load_learner
-    from mnlearn.models.io.formats import load_network
+    from mnlearn.models.io.formats import load_model
+    from mnlearn.models.io.native import as_dependency_network
     from mnlearn.runtime.progress import say
 
     method = find_learner(method)
@@ -112,7 +113,8 @@ def fit(
     treatment = _treatment(missing, learner, seed, threads)
     examples = reader.load(train)
     data = treatment.complete(examples, train)
-    given, valid_data = load_network(network), None
+    given = None if network is None else as_dependency_network(load_model(network), network)
+    valid_data = None
     if valid is not None:
         valid_data = treatment.complete(reader.like(data).load(valid), valid)
         check_data(valid, data, valid_data)

@@ -10,7 +10,7 @@ from mnlearn.data.rows import ones_of
 from mnlearn.data.rules import Rules
 from mnlearn.data.tables import Table, read_columns
 from mnlearn.runtime.errors import InputError
-from mnlearn.variables.frames import as_frame, check_twice, column_names, dtype_of, is_frame
+from mnlearn.variables.frames import as_frame, column_names, dtype_of, is_frame
 from mnlearn.variables.schema import BINARY, Schema, Variable, binary_schema
 
 # Of fewer rows, a column of 0 and 1 may number them.
@@ -61,7 +61,6 @@ def columns_of_frame(X: Any, where: str) -> list[Column]:
     """Return the columns of a DataFrame; numbers from 0 are the names of those without any."""
     check_shape(X.shape, where)
     names = column_names(X) or tuple(map(str, range(X.shape[1])))
-    check_twice(names, where)
     return [_column(name, X.iloc[:, v], X.iloc[:, v]) for v, name in enumerate(names)]
 
 

@@ -97,7 +97,9 @@ class Tables:
             fits = len({*parents, v}) == len(parents) + 1 and min((*parents, v)) >= 0
             fits = fits and max((*parents, v)) < len(arity)
             fits = fits and size == np.prod([float(arity[u]) for u in (*parents, v)])
-            if not fits or not _is_distribution(self.table(v, arity).prob, 1e-9):
+            prob = self.table(v, arity).prob if fits else np.zeros(1)
+            # NaN makes a comparison false.
+            if not ((prob >= 0).all() and (np.abs(prob.sum(axis=-1) - 1.0) <= 1e-9).all()):
                 raise InputError(f"the table of variable {v} is no distribution given its parents.")
 
 
@@ -116,12 +118,6 @@ def tables_of(n_vars: int, tables: Mapping[int, CpdTable]) -> Tables:
         np.cumsum([0, *map(len, cells)]),
         np.concatenate(cells) if cells else np.zeros(0),
     )
-
-
-def _is_distribution(prob: NDArray[np.float64], error: float) -> bool:
-    """Tell whether all numbers are probabilities, and those on the last axis add up to 1."""
-    # NaN makes a comparison false.
-    return bool((prob >= 0).all() and (np.abs(prob.sum(axis=-1) - 1.0) <= error).all())
 
 
 class CpdTree(NamedTuple):

@@ -1,14 +1,12 @@
 """Tables of pandas, Polars and Arrow: their columns, and columns of states."""
 
 import re
-from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.runtime.errors import InputError
 from mnlearn.variables.variable import BINARY, NO_STATE, Variable
 
 if TYPE_CHECKING:
@@ -54,13 +52,6 @@ def column_names(table: object, known: Collection[str] = ()) -> tuple[str, ...] 
         return None
     are_names = all(isinstance(name, str | int | np.integer) for name in names)
     return tuple(map(str, names)) if are_names else None
-
-
-def check_twice(names: Sequence[str], where: str) -> None:
-    """Refuse a table with two columns of one name."""
-    twice = [name for name, n in Counter(names).items() if n > 1]
-    if twice:
-        raise InputError(f"{where}: two columns are called {twice[0]!r}.")
 
 
 def dtype_of(column: Any) -> str:

@@ -25,7 +25,8 @@ from mnlearn.models.dependency_network import (
     tree_network,
 )
 from mnlearn.models.features import features_of
-from mnlearn.models.io.formats import load_model, load_network, save_model
+from mnlearn.models.io.formats import load_model, save_model
+from mnlearn.models.io.native import as_dependency_network
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError
 
@@ -117,10 +118,7 @@ def test_suffixes(tmp_path):
     assert str(caught.value) == sentence + written
     with pytest.raises(InputError) as caught:
         load_model(tmp_path / "a.txt")
-    assert (
-        str(caught.value)
-        == sentence + ".npz, .mn, .dn, .bn, .ac, .bif, .uai, .xmlbif, .bifxml or .xml."
-    )
+    assert str(caught.value).startswith(sentence + ".npz, .mn, .dn")
     with pytest.raises(InputError, match=r"a\.mn: a \.mn file holds a Markov network, not"):
         save_model(TREES, tmp_path / "a.mn")
     with pytest.raises(InputError, match=r"a\.dn: a \.dn file holds a dependency network, not"):
@@ -152,12 +150,9 @@ def test_npz_of_another_kind_or_version(tmp_path):
         load_model(with_arrays(tmp_path, ISING, version=np.array(2)))
 
 
-def test_a_dependency_network_or_none(tmp_path):
-    assert load_network(None) is None
-    save_model(TREES, tmp_path / "a.npz")
-    assert_equal_models(load_network(tmp_path / "a.npz"), TREES)
-    save_model(ISING, tmp_path / "a.npz")
+def test_a_dependency_network():
+    assert as_dependency_network(TREES, "a.npz") is TREES
     with pytest.raises(InputError) as caught:
-        load_network(tmp_path / "a.npz")
+        as_dependency_network(ISING, "a.npz")
     sentence = "expected a dependency network, the file holds a Markov network."
-    assert str(caught.value) == f"{tmp_path / 'a.npz'}: {sentence}"
+    assert str(caught.value) == f"a.npz: {sentence}"

@@ -14,7 +14,7 @@ from mnlearn.models.io import bif, uai
 from mnlearn.models.io.libra.ac import read_ac, write_ac, write_nnf
 from mnlearn.models.io.libra.read import read_bn, read_dn, read_mn
 from mnlearn.models.io.libra.write import write_bn, write_dn, write_mn
-from mnlearn.models.io.native import as_dependency_network, read_npz, write_npz
+from mnlearn.models.io.native import read_npz, write_npz
 from mnlearn.models.io.suffixes import form_of
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork
@@ -117,13 +117,6 @@ def load_model(path: Path | str) -> Model:
             raise InputError(f"is {name}, which is not read.", where=path, advice=advice)
         raise InputError(f"{path}: expected a model file that ends in {_listed(FORMS)}.")
     return _READERS[suffix](path)
-
-
-def load_network(path: Path | str | None) -> DependencyNetwork | None:
-    """Read a dependency network; return None for no file."""
-    if path is None:
-        return None
-    return as_dependency_network(load_model(path), path)
 
 
 def save_model(model: Model, path: Path | str) -> None:
