@@ -14,7 +14,7 @@ from mnlearn.data.frames import columns_of_frame
 from mnlearn.data.incomplete import MISSING, IncompleteData, incomplete, merge_cells
 from mnlearn.data.rules import ARGUMENT, KEY, OPTION, OPTIONS, Rules
 from mnlearn.data.streams import stream_table
-from mnlearn.data.tables import match_data, some_of
+from mnlearn.data.tables import match_data, plain_schema, some_of
 from mnlearn.data.text_lines import SPACE, separator_of, tidy_lines
 from mnlearn.data.text_tables import TableFile, name_row, parse_table, plain_table
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, read_limited
@@ -22,7 +22,7 @@ from mnlearn.runtime.errors import InputError, name_data
 from mnlearn.runtime.files import decode_text, split_lines
 from mnlearn.runtime.progress import say
 from mnlearn.variables.matching import number_of
-from mnlearn.variables.schema import BINARY, Schema
+from mnlearn.variables.schema import Schema
 
 # A column with more values hardly names groups that a person wants to compare.
 MOST_GROUPS = 20
@@ -107,7 +107,7 @@ def load_examples(
         if plain is None and not _is_typed(path):
             content = read_limited(path, limit)
             plain = plain_table(content) if says_nothing else None
-        own = None if plain is None else _plain_schema(plain.schema, schema)
+        own = None if plain is None else plain_schema(plain.schema, schema)
         if plain is not None and own is not None:
             first = 1 + plain.schema.is_named
             lines = None if _is_typed(path) else range(first, first + len(plain.values))
@@ -126,14 +126,6 @@ def _read_file(file: TableFile, rules: Rules, schema: Schema | None = None) -> E
         say(f"{file.path}: {note}.")
     with name_data(file.path):
         return Examples(table.data(file.weight), rules, file.lines)
-
-
-def _plain_schema(given: Schema, schema: Schema | None) -> Schema | None:
-    """Return the variables of a table of 0 and 1; None if they are not those of a schema."""
-    if schema is None:
-        return given
-    is_binary = len(schema) == len(given) and all(v.states == BINARY for v in schema)
-    return schema if given == schema or (is_binary and not given.is_named) else None
 
 
 def _load_native(

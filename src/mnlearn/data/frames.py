@@ -8,7 +8,7 @@ import numpy as np
 from mnlearn.data.columns import Column
 from mnlearn.data.rows import ones_of
 from mnlearn.data.rules import Rules
-from mnlearn.data.tables import Table, read_columns
+from mnlearn.data.tables import Table, plain_schema, read_columns
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.frames import as_frame, column_names, dtype_of, is_frame
 from mnlearn.variables.schema import BINARY, Schema, Variable, binary_schema
@@ -33,14 +33,13 @@ def read_table(
     if is_frame(X):
         return _read_frame(X, rules, where, schema)
     ones = ones_of(X) if keeps_lists else None
-    if ones is not None and (schema is None or _takes(schema, ones)):
-        own = binary_schema(ones.n_columns) if schema is None else schema
+    if ones is not None and (own := plain_schema(binary_schema(ones.n_columns), schema)):
         return Table(own, ones)
     matrix = _matrix(X, where)
-    if schema is None and _is_plain(matrix):
-        return _plain(matrix, None, [str(matrix.dtype)] * matrix.shape[1])
-    if schema is not None and _takes(schema, matrix) and _is_plain(matrix):
-        return Table(schema, matrix.astype(np.uint8))
+    if _is_plain(matrix):
+        given = _binary_schema(None, [str(matrix.dtype)] * matrix.shape[1])
+        if own := plain_schema(given, schema):
+            return Table(own, matrix.astype(np.uint8))
     columns = [_column(str(v), matrix[:, v], None) for v in range(matrix.shape[1])]
     return read_columns(columns, rules, where, partial(_place, where, None), False, schema)
 
@@ -51,7 +50,7 @@ def _read_frame(X: Any, rules: Rules, where: str, schema: Schema | None) -> Tabl
     if schema is None and nothing_said and len(X) > _FEW_ROWS and _has_numbers(X):
         matrix = X.to_numpy()
         if _is_plain(matrix):
-            return _plain(matrix, names, [str(dtype) for dtype in X.dtypes])
+            return Table(_binary_schema(names, list(map(str, X.dtypes))), matrix.astype(np.uint8))
     columns = columns_of_frame(X, where)
     place = partial(_place, where, names)
     return read_columns(columns, rules, where, place, names is not None, schema)
@@ -64,14 +63,13 @@ def columns_of_frame(X: Any, where: str) -> list[Column]:
     return [_column(name, X.iloc[:, v], X.iloc[:, v]) for v, name in enumerate(names)]
 
 
-def _plain(matrix: Any, names: tuple[str, ...] | None, dtypes: list[str]) -> Table:
-    """Return a table of 0 and 1."""
-    schema = binary_schema(matrix.shape[1], names)
+def _binary_schema(names: tuple[str, ...] | None, dtypes: list[str]) -> Schema:
+    schema = binary_schema(len(dtypes), names)
     if set(dtypes) != {"int64"} and (names is not None or dtypes[0] == "bool"):
         pairs = zip(schema, dtypes, strict=True)
         kept = (Variable(v.name, BINARY, dtype=None if d == "int64" else d) for v, d in pairs)
-        schema = Schema(tuple(kept), schema.is_named)
-    return Table(schema, matrix.astype(np.uint8))
+        return Schema(tuple(kept), schema.is_named)
+    return schema
 
 
 def _has_numbers(X: Any) -> bool:
@@ -81,11 +79,6 @@ def _has_numbers(X: Any) -> bool:
 def _is_plain(matrix: Any) -> bool:
     """Tell whether all cells are the numbers 0 and 1."""
     return bool(matrix.dtype.kind in "biuf" and ((matrix == 0) | (matrix == 1)).all())
-
-
-def _takes(schema: Schema, matrix: Any) -> bool:
-    """Tell whether variables have the states 0 and 1, and there are as many as columns."""
-    return len(schema) == matrix.shape[1] and all(v.states == BINARY for v in schema)
 
 
 def _matrix(X: Any, where: str) -> Any:

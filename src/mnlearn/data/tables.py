@@ -61,6 +61,14 @@ class Table(NamedTuple):
         return merge_cells(self.rows, self.weight if weight is None else weight, self.schema)
 
 
+def plain_schema(given: Schema, schema: Schema | None) -> Schema | None:
+    """Return the variables of a table of 0 and 1; None if they are not those of a schema."""
+    if schema is None:
+        return given
+    is_binary = len(schema) == len(given) and all(v.states == BINARY for v in schema)
+    return schema if given == schema or (is_binary and not given.is_named) else None
+
+
 def read_columns(
     columns: Sequence[Column],
     rules: Rules,
