@@ -25,7 +25,8 @@ from mnlearn.data.text_tables import save_text
 from mnlearn.learning.ising.estimation import learn_ising
 from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_learner
-from mnlearn.models.io.formats import load_network
+from mnlearn.models.io.formats import load_model
+from mnlearn.models.io.native import as_dependency_network
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import say
 from mnlearn_studies.datasets.registry import registry_path
@@ -162,7 +163,10 @@ def _fit(
 
     def work() -> None:
         learner = load_learner(method)
-        given = load_network(folder / _ours(network)) if network else None
+        given = None
+        if network:
+            path = folder / _ours(network)
+            given = as_dependency_network(load_model(path), path)
         grid = learner.grid({key: [value] for key, value in settings.items()})
         tune(learner, train, grid, None, threads=1, network=given)
 
