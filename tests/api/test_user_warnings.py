@@ -61,7 +61,10 @@ def test_an_ising_network_warns_of_what_makes_it_unreliable():
     """With the sentences of the command line."""
     alike = pd.DataFrame(ROWS, columns=list("abcd")).assign(e=lambda frame: 1 - frame["a"])
     rare = alike.assign(e=(np.arange(60) < 4).astype(int))
+    both = alike["a"] & alike["b"]
+    skipped = alike.assign(e=both)
     for frame, sentence in (
+        (skipped, "e: the other items say the answer in every row, so weights grow without end."),
         (alike, "the same or opposite answers in all rows: a – e; leave one out."),
         (rare, "a value occurs fewer than 10 times in e: their estimates are unreliable."),
         (alike[:4], "5 items and 4 rows: expected a row for each person."),

@@ -123,15 +123,18 @@ def test_score_with_groups_by_name():
     assert mean(f"{line} named.json") == pytest.approx(apart)
 
 
-def test_score_of_impossible_data_is_json():
+def test_impossible_examples_are_named_and_give_json():
     Path("hard.mn").write_text("2,2\nMN {\n-inf +v0_1\n}\n", encoding="utf-8")
-    Path("two.data").write_text("0,0\n1,1\n", encoding="utf-8")
+    Path("two.csv").write_text("V0,V1\n0,0\n1,1\n0,1\n1,0\n", encoding="utf-8")
 
     def refuse_constant(name):
         raise AssertionError(name)
 
-    result = succeed("score hard.mn two.data --json")
-    json.loads(result.stdout, parse_constant=refuse_constant)
+    result = succeed("score hard.mn two.csv --metric ll --per-example p.csv --json")
+    record = json.loads(result.stdout, parse_constant=refuse_constant)
+    assert (record["mean"], record["impossible"]) == (None, 2)
+    assert "two.csv: 2 examples have probability 0, lines 3, 5." in result.stderr
+    assert np.flatnonzero(pd.read_csv("p.csv")["ll"] == -np.inf).tolist() == [1, 3]
 
 
 @pytest.mark.parametrize(

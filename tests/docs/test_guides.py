@@ -92,7 +92,8 @@ def test_a_page_prints_what_it_says(page, folder):
 
 
 @pytest.mark.parametrize(
-    "page", ["python", pytest.param("howto/questionnaires", marks=pytest.mark.nightly)]
+    "page",
+    ["python", "howto/serving", pytest.param("howto/questionnaires", marks=pytest.mark.nightly)],
 )
 def test_a_page_that_stands_alone_prints_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from mnlearn.models.model import Model
 
 
+# So many impossible examples are named.
+_LISTED = 20
+
+
 def _explained(metric: Metric) -> str:
     first, *more = metric.help.splitlines()
     return "\n".join([f"{metric.name:<6}{first}", *(" " * 6 + line for line in more)])
@@ -96,7 +100,10 @@ def score(
     as_json: bool,
 ) -> None:
     """Score a model on data; the help of the command explains the scores."""
+    import numpy as np
+
     from mnlearn.api.scores import describe_sampling, measure
+    from mnlearn.data.tables import some_of
     from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.progress import say
 
@@ -117,7 +124,14 @@ def score(
     result = measure(model, data, asked, how)
     if per_example is not None:
         _write_scores(per_example, metric, result.per_example)
-    print_record(_record_of(result, data), as_json)
+    impossible = np.flatnonzero(np.isneginf(result.per_example))
+    if len(impossible):
+        places = impossible + 1 if found.lines is None else np.array(found.lines)[impossible]
+        kind = "rows" if found.lines is None else "lines"
+        listed = some_of(list(map(str, places.tolist())), _LISTED)
+        say(f"{data_path}: {len(impossible)} examples have probability 0, {kind} {listed}.")
+    record = _record_of(result, data)
+    print_record(record | ({"impossible": len(impossible)} if len(impossible) else {}), as_json)
 
 
 def _how(

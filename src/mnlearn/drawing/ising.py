@@ -13,6 +13,7 @@ from mnlearn.drawing.ising_measures import (
     draw_case_dropping,
     draw_centrality,
     draw_differences,
+    fitting,
 )
 from mnlearn.drawing.item_groups import colour_groups, to_groups
 from mnlearn.drawing.networks import (
@@ -263,13 +264,13 @@ def _draw_stability(found: Estimate) -> Figure | None:
         return None
     network = found.network
     scale = network.scale(found.coding)
-    return draw_edge_stability(network, found.stability, network.labels, scale)
+    return draw_edge_stability(network, found.stability, fitting(network.labels), scale)
 
 
 def _draw_differences(found: Estimate) -> Figure | None:
     if found.stability is None:
         return None
-    network, labels = found.network, found.network.labels
+    network, labels = found.network, fitting(found.network.labels)
     edges = [f"{labels[u]} – {labels[v]}" for u, v in network.edges().tolist()]
     strongest = np.argsort(-np.abs(network.weight).sum(axis=1), kind="stable")
     by_strength = [labels[v] for v in strongest]

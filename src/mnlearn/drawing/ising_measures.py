@@ -27,6 +27,16 @@ _COLUMNS = {
 }
 # More are not legible in one figure.
 MAX_COMPARED = 40
+# Longer names would leave no room for the axes.
+_LONGEST = 30
+
+
+def fitting(names: Sequence[str]) -> list[str]:
+    """Return names beside an axis; long ones are cut, and have their numbers in the network."""
+    return [
+        name if len(name) <= _LONGEST else f"{v}  {name[: _LONGEST - 1]}…"
+        for v, name in enumerate(names, start=1)
+    ]
 
 
 def draw_centrality(frame: pd.DataFrame) -> Figure:
@@ -37,9 +47,9 @@ def draw_centrality(frame: pd.DataFrame) -> Figure:
     """
     from matplotlib.figure import Figure
 
-    place = np.arange(len(frame))
+    place, names = np.arange(len(frame)), fitting(frame["variable"].tolist())
     with style():
-        longest = max(len(name) for name in frame["variable"])
+        longest = max(map(len, names))
         shown = {column: title for column, title in _COLUMNS.items() if column in frame}
         size = (1.12 * len(shown) + 0.05 * longest, 0.8 + 0.15 * len(frame))
         figure = Figure(size, dpi=DPI, layout="constrained")
@@ -52,7 +62,7 @@ def draw_centrality(frame: pd.DataFrame) -> Figure:
             ax.locator_params(axis="x", nbins=3)
             if column == "expected_influence" and (frame[column] < 0).any():
                 ax.axvline(0, color=GREY, lw=0.6)
-        panels[0].set_yticks(place, frame["variable"].tolist(), parse_math=False)
+        panels[0].set_yticks(place, names, parse_math=False)
         panels[0].set_ylim(len(frame) - 0.5, -0.5)
     return figure
 

@@ -11,6 +11,7 @@ from mnlearn.drawing.ising_measures import (
     MAX_COMPARED,
     draw_case_dropping,
     draw_differences,
+    fitting,
 )
 from mnlearn.drawing.item_groups import colour_groups
 from mnlearn.drawing.style import name_missing_glyphs, render
@@ -52,6 +53,12 @@ def test_labels_of_edge_stability_are_inside_the_figure(length):
     label = ax.xaxis.label.get_window_extent()
     assert 0 <= label.x0 < label.x1 <= figure.bbox.x1
     assert label.width <= ax.get_window_extent().width
+
+
+def test_long_names_beside_axes_are_cut_and_numbered():
+    long = "how often did you feel down in the last weeks"
+    cut = fitting(["a", long, f"{long}?"])
+    assert cut == ["a", f"2  {long[:29]}…", f"3  {long[:29]}…"]
 
 
 def test_letters_are_white_on_dark_colours():

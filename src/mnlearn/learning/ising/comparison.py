@@ -231,9 +231,18 @@ def cautions(data: Dataset, network: IsingNetwork) -> list[str]:
     if network.at_end.any():
         listed = ", ".join(network.labels[v] for v in np.flatnonzero(network.at_end))
         lines.append(f"the smallest penalty of the path was chosen for {listed}.")
-    if alike := _alike(data, network.labels):
+    alike = _alike(data, network.labels)
+    if alike:
         listed = ", ".join(alike)
         lines.append(f"the same or opposite answers in all rows: {listed}; leave one out.")
+    log_odds = data.rows @ network.regression.T + network.threshold
+    follows = ((log_odds > 0) == (data.rows == 1)).all(axis=0) & ~network.dropped
+    # The pairs above follow from each other.
+    if follows.any() and not alike:
+        listed = ", ".join(network.labels[v] for v in np.flatnonzero(follows))
+        lines.append(
+            f"{listed}: the other items say the answer in every row, so weights grow without end."
+        )
     return lines
 
 
