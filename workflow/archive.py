@@ -32,6 +32,7 @@ NAMES = {
     "workflow/published.tsv": "The numbers that the papers print",
     "results/RECORD.md": "Commit, machines, versions and hours of the record",
     "results/FIDELITY.md": "How closely the record reproduces the papers",
+    "results/conclusions.md": "Which conclusions of the papers survive a good optimiser",
     "results/CLAIMS.md": "From claim to command, minutes and file",
 }
 FORMATS = {".md": "text/markdown", ".csv": "text/csv", ".png": "image/png"}

@@ -55,3 +55,13 @@ def test_without_a_path_the_order_is_that_of_the_grid():
     points = order_points(("kappa",), grid, None)
     assert [point.values for point in points] == [(0.1,), (1.0,), (0.01,)]
     assert all(point.start is None for point in points)
+
+
+def test_points_are_left_out_and_the_others_keep_their_places():
+    grid = {"n": [1, 2], "threshold": [1, 5], "l1": [1.0, 10.0]}
+    path = Path(features=(falling("threshold"), rising("n")))
+    names = ("n", "threshold", "l1")
+    points = order_points(names, grid, path)
+    left = order_points(names, grid, path, [{"n": 2, "threshold": 1}])
+    assert left == [point for point in points if point.values[:2] != (2, 1)]
+    assert len(left) == 6

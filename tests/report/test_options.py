@@ -99,7 +99,7 @@ def test_no_figure_takes_an_option_that_its_kind_does_not_read(kind, tmp_path):
             {"published": [{"study": "gssl"}]},
             ", published 1: expected the key 'table'.",
         ),
-        ("gssl.choices", {"method": "a"}, ": no option 'method'; expected one of name, kind, cap"),
+        ("gssl.effects", {"method": "a"}, ": no option 'method'; expected one of name, kind, cap"),
         ("compare", {"columns": [FIRST], "datasets": ["A"]}, ", dataset 1: expected a name of lo"),
     ],
 )

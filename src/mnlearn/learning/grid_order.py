@@ -57,9 +57,15 @@ class Point:
 
 
 def order_points(
-    names: Sequence[str], grid: Mapping[str, Sequence[Any]], path: Path | None
+    names: Sequence[str],
+    grid: Mapping[str, Sequence[Any]],
+    path: Path | None,
+    left_out: Sequence[Mapping[str, Any]] = (),
 ) -> list[Point]:
-    """List the points of a grid, each after the one it starts at; `names` outermost first."""
+    """List the points of a grid, each after the one it starts at; `names` outermost first.
+
+    left_out : values by name; points that have all the values of one of these are not listed.
+    """
     steps = () if path is None else tuple(step for step in path.steps if step.name in names)
     ordered = {step.name: _in_order(grid[step.name], step) for step in steps}
     product = itertools.product(*(grid[name] for name in names))
@@ -68,6 +74,8 @@ def order_points(
     points = []
     for values in itertools.product(*(ordered.get(name, grid[name]) for name in names)):
         point = dict(zip(names, values, strict=True))
+        if any(each.items() <= point.items() for each in left_out):
+            continue
         start, same_features = None, False
         for step in steps:
             place = ordered[step.name].index(point[step.name])

@@ -124,6 +124,7 @@ class Search:
 
     criterion : may be None if the grid has a single point. last_criterion : used instead of it in
         the stage that yields the model. n_parts : processes that the variables are shared out to.
+        left_out : points of the grid that are not tried, see `order_points`.
     """
 
     learner: type[Learner]
@@ -136,6 +137,7 @@ class Search:
     last_criterion: Criterion | None = None
     network: DependencyNetwork | None = None
     n_parts: int = 1
+    left_out: Sequence[Mapping[str, Any]] = ()
 
     def __post_init__(self) -> None:
         _check_criteria(self.learner, self.grid, self.criterion, self.last_criterion)
@@ -184,6 +186,7 @@ class Search:
                 measure=measure,
                 chosen=chosen,
                 n_examples=self.train.n_examples,
+                left_out=self.left_out,
             )
             yield search
             chosen = best_of(search.candidates, search.equal).parameters
@@ -228,6 +231,7 @@ class _StageSearch:
     measure: Criterion | None
     chosen: Mapping[str, Any]
     n_examples: float
+    left_out: Sequence[Mapping[str, Any]] = ()
     seconds: float = 0.0
     candidates: list[Candidate] = field(default_factory=list)
 
@@ -244,7 +248,7 @@ class _StageSearch:
     def run(self, grid: Mapping[str, list[Any]], part: Part | None = None) -> list[Candidate]:
         """Learn at the points, or those of a part; return the candidates in their order."""
         stage = self.stage
-        points = order_points(stage.parameters, grid, stage.order)
+        points = order_points(stage.parameters, grid, stage.order, self.left_out)
         ranks = {point.place: rank for rank, point in enumerate(points)}
         done: dict[int, Candidate] = {}
         chosen = points if part is None else own_points(stage, points, part)
@@ -266,9 +270,9 @@ class _StageSearch:
 
     def _start_of(self, point: Point, done: Mapping[int, Candidate], best_score: float) -> Start:
         start = Start(best_score=best_score, iterations=FIRST_ITERATIONS)
-        if point.start is None:
+        # The point to start at may be left out.
+        if (before := done.get(-1 if point.start is None else point.start)) is None:
             return start
-        before = done[point.start]
         return replace(
             start,
             learner=self.learner.choose(before.parameters),

@@ -160,11 +160,12 @@ def _foretell(name: str, datasets: list[str], again: bool) -> None:
     from mnlearn_studies.running.run import expand_datasets
 
     chosen = expand_datasets(configuration.find_study(name), datasets)
-    plan = configuration.plan_of(name, chosen)
+    plan, recorded = (configuration.plan_of(name, chosen) for _ in range(2))
     if again:
         plan.forget(name)
-    costs, jobs = JobResources(plan, load_laws()), plan.jobs()
-    seconds = {job: costs.seconds(job) for job in jobs}
+    # What is made again takes what its record says, though that is forgotten.
+    costs, jobs = JobResources(recorded, load_laws()), plan.jobs()
+    seconds = {job: costs.recorded_seconds(job) for job in jobs}
     if not jobs:
         click.echo("nothing to make: all records are there and current")
         return

@@ -13,7 +13,7 @@ from mnlearn.runtime.files import read_table
 from mnlearn_studies.datasets.registry import load_datasets, registry_path
 from mnlearn_studies.datasets.sample_names import parse_drawn
 from mnlearn_studies.plan.planning import Plan
-from mnlearn_studies.records.files import read_record, sum_seconds
+from mnlearn_studies.records.files import CHOSEN, read_record, sum_seconds
 from mnlearn_studies.records.kinds import KINDS
 from mnlearn_studies.records.kinds.curves import queried_models
 from mnlearn_studies.records.kinds.times import runs_by_method
@@ -92,7 +92,7 @@ UNKNOWN_SECONDS = 60.0
 UNKNOWN_MIB = 4000
 UNKNOWN_MINUTES = 240
 # Jobs of these kinds take no longer than it takes to start them.
-SHORT = ("data", "partitions", "queries", "paired", "structures")
+SHORT = ("data", "partitions", "queries", "paired", "structures", "likelihoods", "divergences")
 
 # Above all seconds.
 _BEFORE_LEARNING, _FIRST = 10**8, 2 * 10**8
@@ -111,17 +111,32 @@ class JobResources:
         return START_SECONDS + (UNKNOWN_SECONDS if cost is None else cost.usual)
 
     def recorded_seconds(self, record: Record) -> float:
-        """Return the seconds that a record says it took, where it does, or else the estimate."""
+        """Return the seconds that a record takes as it says, or its first fold; or the estimate.
+
+        A search of another grid takes its share of points more or less, and a score over another
+        number of partitions its share.
+        """
         kind = "cells" if record.kind == "models" else record.kind
-        versions = self._plan.versions(record.of(kind, *record.names))
+        names = dict.fromkeys([record.dataset, _first_fold(record.dataset)])
+        of_folds = (Record(kind, record.study, name, record.names) for name in names)
+        versions = [path for each in of_folds for path in self._plan.versions(each)]
         if kind not in ("cells", "times") or not versions:
             return self.seconds(record)
         content = read_record(versions[0])
         if kind == "times":
             runs = (run for each in runs_by_method(content).values() for run in each)
             return START_SECONDS + sum(sum(run.values()) for run in runs)
+        study, (method,) = self._plan.studies[record.study], record.names
         search, scoring = sum_seconds([content])
-        return START_SECONDS + (search if record.kind == "models" else scoring)
+        if record.kind == "models":
+            grid = study.grid(method, record.dataset)
+            recorded = content.get("learned_from", {}).get("grid", grid)
+            return START_SECONDS + search * n_products(grid) / n_products(recorded)
+        chosen = content["variants"][CHOSEN]
+        of = study.cmll_of(method, record.dataset)
+        now = {"none": 0, "first": 1}.get(of, study.n_partitions(record.dataset))
+        more = now - len(chosen["scores"].get("cmll", {}).get("partitions", ()))
+        return START_SECONDS + scoring + more * chosen.get("seconds_inference", 0.0)
 
     def is_known(self, record: Record) -> bool:
         """Tell whether the seconds of a job follow from recorded ones."""
@@ -181,3 +196,8 @@ class JobResources:
             return None
         total = sum if of == "seconds" else max
         return Cost(total(cost.usual for cost in known), total(cost.most for cost in known))
+
+
+def _first_fold(dataset: str) -> str:
+    sample = parse_drawn(dataset)
+    return dataset if sample is None else sample._replace(fold=0).name

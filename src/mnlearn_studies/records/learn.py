@@ -51,12 +51,12 @@ def _read_parts(job: Job) -> tuple[list[dict[str, Any]], int]:
 def learn_cell(job: Job) -> None:
     """Search a grid and write the models of a cell, its grid points and its record to a folder.
 
-    The recipe has the `learner`; the `grid`, values by parameter as in a study; and the
-    `criterion`: if it is not empty, the last choice is made by the score `metric`, CMLL if not
-    given, on validation data, with a number of query groups and arguments of `Inference`. The
-    inputs are the splits, the dependency `network` that the method builds on, if it does, and what
-    the processes left that did `parts` of the work before, see `kinds.parts`; they used the same
-    folder of finished grid points.
+    The recipe has the `learner`; the `grid`, values by parameter as in a study; `left_out`, if any,
+    points of it; and the `criterion`: if it is not empty, the last choice is made by the score
+    `metric`, CMLL if not given, on validation data, with a number of query groups and arguments of
+    `Inference`. The inputs are the splits, the dependency `network` that the method builds on, if
+    it does, and what the processes left that did `parts` of the work before, see `kinds.parts`;
+    they used the same folder of finished grid points.
     """
     parts, n_shares = _read_parts(job)
     search, context = open_search(job, n_shares)
@@ -116,7 +116,7 @@ def open_search(job: Job, n_parts: int) -> tuple[Search, dict[str, Any]]:
     search = Search(
         learner, train, grid, mean_score(learner.criterion, valid, Request(threads=job.threads)),
         threads=job.threads, checkpoints=kept, network=network, n_parts=n_parts,
-        last_criterion=_last_criterion(valid, job),
+        last_criterion=_last_criterion(valid, job), left_out=recipe.get("left_out", ()),
     )  # fmt: skip
     said = {"learner": name, "learned_by": learned_by, "seconds_read": round(seconds_read, 4)}
     return search, {**identity, **said}

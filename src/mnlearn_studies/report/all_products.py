@@ -6,10 +6,11 @@ from typing import Any
 
 from filelock import FileLock
 
+from mnlearn.drawing.style import render, style
 from mnlearn.methods import learner_file
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import file_digest, read_json, write_json, write_text
+from mnlearn.runtime.files import file_digest, read_json, write_bytes, write_json, write_text
 from mnlearn.runtime.progress import say
 from mnlearn_studies.datasets.prepare import label_datasets
 from mnlearn_studies.datasets.registry import registry_path
@@ -20,8 +21,14 @@ from mnlearn_studies.records.record import recipe_digest
 from mnlearn_studies.report import claims, figures, tables
 from mnlearn_studies.report.html import write_html
 from mnlearn_studies.report.material import load_material, read_entry
+from mnlearn_studies.report.pages.conclusions import FIGURE, build_conclusions, draw_conclusions
 from mnlearn_studies.report.pages.fidelity import build_fidelity_page
-from mnlearn_studies.report.pages.overview import build_claim_page, build_index, build_record_page
+from mnlearn_studies.report.pages.overview import (
+    build_claim_page,
+    build_index,
+    build_record_page,
+    read_claims,
+)
 from mnlearn_studies.report.pages.study import build_study_page, summarise
 from mnlearn_studies.study.definition import Study, studies_of_papers
 from mnlearn_studies.study.folders import results_folder, run_folder, source_folder
@@ -64,8 +71,24 @@ def result_pages() -> dict[Path, str]:
         **{path: _STUDY_NOTE + text for path, text in pages.items()},
         results / "RECORD.md": _RECORD_NOTE
         + build_record_page(plans, common_commit(plans.values())),
+        results / "conclusions.md": _RECORD_NOTE + _conclusions(plans),
         **overview_pages(),
     }
+
+
+def _conclusions(plans: Mapping[str, Plan]) -> str:
+    """Return the page on the conclusions of the papers, and draw its figure."""
+    papers = [name for name in studies_of_papers() if name in plans]
+    materials = {name: load_material(name) for name in papers}
+    stale = {
+        name: {(r.dataset, m) for r, _ in stale_records(plans[name], name) for m in r.names}
+        for name in papers
+    }
+    with style():
+        _, png = render(draw_conclusions(materials))
+    write_bytes(results_folder() / FIGURE, png)
+    said = {name: read_claims(results_folder() / name) for name in papers}
+    return build_conclusions(materials, said, stale)
 
 
 def overview_pages() -> dict[Path, str]:

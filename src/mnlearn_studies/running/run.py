@@ -54,6 +54,8 @@ def check_grids(study: Study) -> None:
         for dataset in study.datasets:
             try:
                 learner.grid(study.grid(method, dataset))
+                for left_out in study.content["methods"][method].get("left_out", ()):
+                    learner.grid({name: [value] for name, value in left_out.items()})
             except InputError as error:
                 raise InputError(f"study {study.name}, {method}, grid: {error}") from None
 

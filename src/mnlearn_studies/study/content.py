@@ -35,7 +35,7 @@ Shown = Annotated[str, _pattern(_SAMPLE, "[a-z0-9_]+(-n[1-9][0-9]*(-f[0-9]+)?)?"
 Percentage = Annotated[int, from_to(1, 100)]
 NamePair = Annotated[tuple[Name, ...], Limit("a list of two names", lambda pair: len(pair) == 2)]
 # Of which models CMLL is computed.
-Scored = Literal["all", "chosen", "none"]
+Scored = Literal["all", "chosen", "first", "none"]
 # Values to try on validation data, by parameter.
 Grid = Mapping[str, tuple[Any, ...]]
 
@@ -146,7 +146,8 @@ class Method:
     of samples on which the method is learned; all if None. cmll : which of the method's models are
     given a CMLL; by dataset in cmll_exceptions. criterion : validation score that the last choice
     is made by. grid, exceptions : values to try on validation data, by parameter; and instead of
-    these, by dataset.
+    these, by dataset. left_out : points of the grid that are not tried: those that have all values
+    of an entry.
     """
 
     learner: Name | None = None
@@ -158,6 +159,7 @@ class Method:
     criterion: str = "pll"
     grid: Grid | None = None
     exceptions: Mapping[Dataset, Grid] | None = None
+    left_out: tuple[Mapping[str, Any], ...] | None = None
 
 
 @dataclass(frozen=True)

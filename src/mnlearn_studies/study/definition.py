@@ -90,7 +90,10 @@ class Study:
         return None if label is None else str(label)
 
     def cmll_of(self, method: str, dataset: str) -> str:
-        """Return of which models of a method CMLL is computed: all, chosen or none."""
+        """Return of which models of a method CMLL is computed: all, chosen or none.
+
+        "first" is the chosen model over the first partition only.
+        """
         entry = self.content["methods"][method]
         default = entry.get("cmll", "all")
         return str(_exception(entry.get("cmll_exceptions", {}), dataset, default))

@@ -153,7 +153,7 @@ def test_the_recorded_overviews_follow_from_the_record():
 @pytest.mark.nightly
 def test_the_recorded_pages_follow_from_the_record():
     pages = result_pages()
-    assert len(pages) == len(overview_pages()) + 1 + 8
+    assert len(pages) == len(overview_pages()) + 2 + 8
     compare(pages)
 
 

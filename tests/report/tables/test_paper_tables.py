@@ -2,12 +2,9 @@
 
 import pytest
 
-from made_tables import LABELS, bold, made_by, make, parsed, scores_of, texts
+from made_tables import LABELS, bold, make, parsed, scores_of, texts
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.registry import load_registry
-from mnlearn_studies.report.tables.of_gssl import (
-    tabulate_choices,
-)
 
 
 def test_datasets_beside_several_papers_with_their_origin(published):
@@ -129,44 +126,6 @@ def test_the_published_averages_leave_out_the_same_runs(published):
     by_size = [found[f"{name}_generated_{n}"] for n in (500000, 1000000, 2000000)]
     by_threshold = [found[f"{name}_threshold_{n}"] for n in (1, 2, 5)]
     assert sum(by_size) / 3 == pytest.approx(sum(by_threshold) / 3, abs=0.03)
-
-
-def test_choices_with_and_without_some_points(published):
-    points = {
-        # variant: ones only, number, threshold, validation on the two datasets.
-        "full-5-1": (0, 5000000, 1, -1.0, -3.0),
-        "ones-5-1": (1, 5000000, 1, -1.5, -4.0),
-        "full-5-2": (0, 5000000, 2, -1.75, -2.0),
-        "ones-2-1": (1, 2000000, 1, -1.7, -2.5),
-    }
-    names = ("chosen_initial_positive", "chosen_n_generated", "chosen_threshold")
-    rows = [
-        (d, "gssl", v, q, x)
-        for v, (*values, first, second) in points.items()
-        for d, score in (("nltcs", first), ("msnbc", second))
-        for q, x in zip((*names, "validation"), (*values, score), strict=True)
-    ]
-    table = made_by(tabulate_choices, scores_of(rows), published)
-    assert texts(table) == [
-        ["NLTCS", "all values", "5,000,000", "1", "-1.000", "ones", "2,000,000", "1", "-1.700"],
-        [
-            "MSNBC",
-            "all values",
-            "5,000,000",
-            "2",
-            "-2.000",
-            "all values",
-            "5,000,000",
-            "2",
-            "-2.000",
-        ],
-        ["500,000 chosen on (published: 1)", "", "0", "", "", "", "0", "", ""],
-        ["1,000,000 chosen on (published: 0)", "", "0", "", "", "", "0", "", ""],
-        ["2,000,000 chosen on (published: 1)", "", "0", "", "", "", "1", "", ""],
-        ["5,000,000 chosen on (published: 0)", "", "2", "", "", "", "1", "", ""],
-    ]
-    assert parsed(table)[0]["generated_without"] == "2000000"
-    assert made_by(tabulate_choices, scores_of([]), published).body == ()
 
 
 def test_columns_whose_numbers_have_one_note_share_it(published):

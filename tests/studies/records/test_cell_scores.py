@@ -62,7 +62,7 @@ def test_samples_depend_on_the_seed_of_the_record(score):
 
 @pytest.mark.parametrize(
     ("cmll_of", "expected"),
-    [("all", [3, 1, 1]), ("chosen", [3, 0, 0]), ("none", [0, 0, 0])],
+    [("all", [3, 1, 1]), ("chosen", [3, 0, 0]), ("first", [1, 0, 0]), ("none", [0, 0, 0])],
 )
 def test_partitions_of_the_chosen_model_and_of_other_variants(score, cmll_of, expected):
     found = score(cmll_of=cmll_of)

@@ -55,7 +55,7 @@ def score_cell(job: Job) -> None:
     `test` data, and `groups`, the partitions of the variables into query groups. The first
     partition gives the CMLL that is reported, the others its spread, for the chosen variant only.
     The recipe has `inference`, arguments of `Inference`; `cmll_of`, which models are given a CMLL,
-    all variants, the chosen one, or none; and `further_inference`, arguments of `Inference` and
+    see `Study.cmll_of`; and `further_inference`, arguments of `Inference` and
     `examples` by name, each of which gives the chosen model a `cmll_<name>` as well.
     """
     tuning, recipe = job.path("models"), job.recipe
@@ -210,7 +210,7 @@ def _copy_scores(chosen: Mapping[str, Any], cmll_of: str) -> dict[str, Any]:
 
 def _partitions_of(variant: str, groups: Sequence[Groups], cmll_of: str) -> Sequence[Groups]:
     if variant == CHOSEN:
-        return [] if cmll_of == "none" else groups
+        return groups[: {"none": 0, "first": 1}.get(cmll_of, len(groups))]
     return groups[:1] if cmll_of == "all" else []
 
 

@@ -36,7 +36,9 @@ class Models(Kind):
         built_on = None
         if network is not None:
             built_on = recipe_digest(plan.recipe(record.of("models", network)))
+        left_out = study.content["methods"][method].get("left_out")
         return {
+            **({"left_out": left_out} if left_out else {}),
             "learner": learner,
             "code": code_digest(learner_root(learner), _LEARNING, optional=MODEL_CODE),
             "data": recipe_digest(plan.recipe(record.data)),

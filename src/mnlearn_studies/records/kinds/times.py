@@ -144,7 +144,7 @@ class Times(Kind):
         models = {each.names[0]: plan.recipe(each) for each in self.learned(plan, record)}
         searched = plan.studies[record.study].content.get("timed_search", [])
         searches = {
-            name: {key: recipe[key] for key in ("grid", "criterion")}
+            name: {key: recipe[key] for key in ("grid", "criterion", "left_out") if key in recipe}
             for name, recipe in models.items()
             if name in searched
         }

@@ -24,13 +24,11 @@ class ClaimSource(NamedSource):
     """A source of which several variants may count.
 
     variants : the mean over these variants, on datasets that have all of them. each : these
-    variants, one after another. without : the number of the variant that validation chooses among
-    all but these.
+    variants, one after another.
     """
 
     variants: tuple[str, ...] = ()
     each: tuple[str, ...] = ()
-    without: tuple[str, ...] = ()
 
 
 OneOrMore = ClaimSource | tuple[ClaimSource, ...]
@@ -63,15 +61,7 @@ def _column(material: Material, source: ClaimSource) -> Column:
         ]
         common = [d for d in columns[0] if all(d in other for other in columns)]
         return {d: _mean([column[d] for column in columns]) for d in common}
-    if not source.without:
-        return material.numbers(source)
-    scores = material.scores[material.scores["method"] == source.method]
-    left = scores[(scores["variant"] != "") & ~scores["variant"].isin(source.without)]
-    validation = left[left["quantity"] == "validation"].dropna(subset=["value"])
-    best = validation.loc[validation.groupby("dataset")["value"].idxmax()]
-    values = left[left["quantity"] == source.quantity].set_index(["dataset", "variant"])
-    keys = zip(best["dataset"], best["variant"], strict=True)
-    return {d: Number(float(values["value"][d, v])) for d, v in keys if (d, v) in values.index}
+    return material.numbers(source)
 
 
 def lacks(material: Material, source: Source) -> bool:

@@ -89,9 +89,10 @@ def build_index(studies: Mapping[str, Study], results: Path) -> str:
         "`mnlearn study NAME` computes what is missing or stale and writes these files anew. The "
         "study `demo` is not kept here; `mnlearn demo` runs it.",
         "[Fidelity](FIDELITY.md): how many of the published numbers, claims and figures are "
-        "reproduced, and why others are not. [Record](RECORD.md): which commit and machine made "
-        "these results, and in how many hours. [From claim to command](CLAIMS.md): how to check "
-        "each claim, in how many minutes.",
+        "reproduced, and why others are not. [Conclusions](conclusions.md): which of them survive "
+        "a good optimiser. [Record](RECORD.md): which commit and machine made these results, and "
+        "in how many hours. [From claim to command](CLAIMS.md): how to check each claim, in how "
+        "many minutes.",
         "## Files",
         bullets(files),
     )

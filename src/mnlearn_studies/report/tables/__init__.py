@@ -22,7 +22,6 @@ from mnlearn_studies.report.tables.datasets import Datasets
 from mnlearn_studies.report.tables.formats import to_csv, to_latex, to_markdown
 from mnlearn_studies.report.tables.methods import Paired, Ranks, Spread, Variants, VariantsByDataset
 from mnlearn_studies.report.tables.of_gssl import (
-    tabulate_choices,
     tabulate_cmll_by_value,
     tabulate_effects,
 )
@@ -34,7 +33,6 @@ from mnlearn_studies.study.reading import walk
 
 # Tables that one study has; they take no options.
 OF_STUDIES: dict[str, Callable[[Material], Table]] = {
-    "gssl.choices": tabulate_choices,
     "gssl.effects": tabulate_effects,
     "gssl.cmll_by_value": tabulate_cmll_by_value,
     "lem.times": tabulate_times,

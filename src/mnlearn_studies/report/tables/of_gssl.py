@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-import pandas as pd
 
 from mnlearn_studies.report.material import Columns, Material, best_variant
 from mnlearn_studies.report.tables.table import (
@@ -30,14 +29,8 @@ _GENERATED = {
     "5000000": "5 million",
 }
 _THRESHOLDS = ("1", "2", "5")
-# Heading of each setting that validation chooses, with its quantity.
-_SETTINGS = {
-    "start": "chosen_initial_positive",
-    "generated": "chosen_n_generated",
-    "threshold": "chosen_threshold",
-}
-# Grid points that the paper leaves out have all these values.
-_WITHOUT = {"chosen_n_generated": 5000000.0, "chosen_threshold": 1.0}
+# The paper leaves out 5 million features with a threshold of 1.
+_NOT_LEARNED = {f"{start}-5000000-1" for start in _STARTS}
 _DECIMALS = 2
 
 
@@ -61,8 +54,9 @@ _PARTS = (
     *(("examples become", s, head, [s], _GENERATED, _THRESHOLDS) for s, head in _STARTS.items()),
 )  # fmt: skip
 VALUES = tuple(
-    Value(parameter, name, head, tuple(map("-".join, product(*of))))
+    Value(parameter, name, head, tuple(v for v in variants if v not in _NOT_LEARNED))
     for parameter, name, head, *of in _PARTS
+    for variants in [map("-".join, product(*of))]
 )
 
 
@@ -133,58 +127,3 @@ def tabulate_cmll_by_value(material: Material, values: Sequence[Value] = VALUES)
         cells.append(number_cell(published.get(dataset), _DECIMALS))
         rows.append(Row((label_cell(material, dataset), *cells), (dataset,)))
     return _of_values(values, rows, ["dataset", "chosen"], ["published"])
-
-
-def tabulate_choices(material: Material) -> Table:
-    """Return the settings that validation chooses of all grid points, and without the dearest.
-
-    The paper leaves out 5 million features with a threshold of 1. Footers count on how many
-    datasets each number of features was chosen, and in how many choices of the paper.
-    """
-    wanted = [*_SETTINGS.values(), "validation"]
-    own = material.scores[(material.scores["method"] == _GSSL) & (material.scores["variant"] != "")]
-    # In the order of the scores: of equal points, the first is chosen.
-    points = own.pivot_table("value", ["dataset", "variant"], "quantity", sort=False)
-    points = points.reindex(columns=wanted).dropna(subset="validation")
-    is_left_out = (points[list(_WITHOUT)] == pd.Series(_WITHOUT)).all(axis=1)
-    chosen = [
-        of.loc[of.groupby("dataset")["validation"].idxmax()]
-        .droplevel("variant")
-        .reindex(material.list_scored(own))
-        for of in (points, points[~is_left_out])
-    ]
-    rows = []
-    for dataset in material.list_scored(own):
-        cells = [cell for side in chosen for cell in _choice_cells(side.loc[dataset])]
-        rows.append(Row((label_cell(material, dataset), *cells), (dataset,)))
-    theirs = material.numbers(Place("gssl", "5").source(_GSSL, "n_generated"))
-    shown = [row.datasets[0] for row in rows]
-    for value in map(int, _GENERATED if rows else ()):
-        published = sum(theirs[d].value == value for d in shown if d in theirs)
-        cells = [Cell(f"{value:,} chosen on (published: {published})")]
-        for side in chosen:
-            counted = count_cell((side["chosen_n_generated"] == value).sum(), _GSSL)
-            cells += [Cell(), counted, Cell(), Cell()]
-        rows.append(Row(tuple(cells), tuple(shown), footer=True))
-    heads = [*_SETTINGS, "validation PLL"]
-    names, width = [*_SETTINGS, "validation"], len(heads)
-    return Table(
-        columns=("dataset", *names, *(f"{name}_without" for name in names)),
-        header=(
-            ("", *["all points"] * width, *["without 5 million, threshold 1"] * width),
-            ("dataset", *heads, *heads),
-        ),
-        body=tuple(rows),
-    )
-
-
-def _choice_cells(point: pd.Series) -> list[Cell]:
-    if pd.isna(point["validation"]):
-        return [Cell()] * len(point)
-    start, generated, threshold, score = point
-    word = "ones" if start else "all values"
-    return [
-        Cell(word, word, methods=(_GSSL,)),
-        *(count_cell(int(value), _GSSL) for value in (generated, threshold)),
-        value_cell(score, 3, _GSSL),
-    ]
