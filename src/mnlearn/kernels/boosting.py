@@ -54,8 +54,9 @@ def boost(data, state, target, rule, score, split, value):
 def _probabilities(score, p):
     """Fill in the probabilities of the states of each row."""
     for i in range(len(score)):
-        high = score[i].max()
-        total = 0.0
+        high, total = -np.inf, 0.0
+        for s in range(score.shape[1]):
+            high = max(high, score[i, s])
         for s in range(score.shape[1]):
             p[i, s] = np.exp(score[i, s] - high)
             total += p[i, s]
@@ -77,8 +78,9 @@ def _grow(data, slope, target, rule, sums, node, split, value):
             if j == 0 or split[(j - 1) // 2] != LEAF:
                 split[j] = _best_column(sums[j], total[j], target, rule)
             if split[j] != LEAF:
-                total[2 * j + 2] = sums[j, split[j]]
-                total[2 * j + 1] = total[j] - total[2 * j + 2]
+                for k in range(2):
+                    total[2 * j + 2, k] = sums[j, split[j], k]
+                    total[2 * j + 1, k] = total[j, k] - total[2 * j + 2, k]
         for i in range(len(node)):
             j = node[i]
             if j >= first and split[j] != LEAF:
@@ -104,7 +106,9 @@ def _sum_ones(data, slope, node, first, split, sums):
             own[data.indices[e], 1] += slope[i, 1]
     for j in range((first - 1) // 2, first):
         if first > 0 and split[j] != LEAF:
-            sums[2 * j + 1] = sums[j] - sums[2 * j + 2]
+            for c in range(sums.shape[1]):
+                for k in range(2):
+                    sums[2 * j + 1, c, k] = sums[j, c, k] - sums[2 * j + 2, c, k]
 
 
 @kernel

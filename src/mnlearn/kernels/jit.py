@@ -80,7 +80,7 @@ inlined = njit(nogil=True, error_model="numpy", inline="always")
 
 @inlined
 def copy_into(out, values):
-    """Copy an array to the beginning of another that is as long or longer.
+    """Copy a vector to the beginning of another that is as long or longer.
 
     An assignment to a slice does the same, but Numba then compiles its error message for arrays of
     different shapes, with all that formats numbers: seconds at the first use of a kernel.

@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
 from mnlearn.kernels import conversion
 
@@ -47,20 +46,6 @@ class Made:
         return dict(self.literals[f])[self.target[f]]
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_tests_are_sorted_by_their_distance_from_the_target(seed):
-    made = Made(seed)
-    for f, literals in enumerate(made.literals):
-        target = made.target[f]
-        steps = {v: int(made.place[v] - made.place[target]) % N_VARS for v, _ in literals}
-        expected = sorted((x for x in literals if x[0] != target), key=lambda x: steps[x[0]])
-        assert made.tests(f) == expected
-        own = made.distance[made.start[f] : made.start[f + 1] - 1]
-        assert own.tolist() == [steps[v] for v, _ in expected]
-        at = made.target_at[f]
-        assert (made.var[at], made.value[at]) == (target, made.target_literal(f))
-
-
 def check_shares(made, chance, removed, with_target, subset_removed, subset_with_target):
     """Compare with the chance that a list of literals holds."""
     for f in range(len(made.literals)):
@@ -83,22 +68,6 @@ def room(made):
     return [np.full((2, len(made.var)), np.nan) for _ in range(2)] + [
         np.full(n_subsets, np.nan) for _ in range(2)
     ]
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_shares_of_a_product(seed):
-    made = Made(seed, all_up_to=4)
-    p_one = made.rng.random(N_VARS)
-    of_literal = np.where(made.value == 1, p_one[made.var], 1 - p_one[made.var])
-    found = room(made)
-    arranged = made.start, made.order, made.target_at, of_literal
-    conversion.product_shares(*arranged, *found[:2])
-    conversion.product_subset_shares(*arranged, made.subset_start, *found[2:])
-
-    def chance(literals):
-        return np.prod([p_one[v] if x else 1 - p_one[v] for v, x in literals])
-
-    check_shares(made, chance, *found)
 
 
 @pytest.mark.parametrize("n_rows", [1, 63, 64, 65, 130])
@@ -164,7 +133,7 @@ def orders_of(made, f, rotations, forward, backward):
 
 @pytest.mark.parametrize(("forward", "backward"), [(1.0, 0.0), (0.5, 0.5), (0.0, 1.0)])
 @pytest.mark.parametrize("rotations", [True, False])
-@pytest.mark.parametrize(("seed", "n_features", "all_up_to"), [(0, 1, 0), (1, 9, 0), (2, 60, 3)])
+@pytest.mark.parametrize(("seed", "n_features", "all_up_to"), [(0, 1, 0), (1, 9, 0), (2, 300, 3)])
 def test_subfeatures_are_those_of_the_orders(
     seed, n_features, all_up_to, rotations, forward, backward
 ):
@@ -187,20 +156,3 @@ def test_subfeatures_are_those_of_the_orders(
     every = {*found, *(key for key, w in expected.items() if w != 0.0)}
     for key in every:
         assert found.get(key, 0.0) == pytest.approx(expected.get(key, 0.0), abs=1e-12)
-
-
-def test_a_table_that_has_grown_keeps_what_it_has():
-    """Room for 64 subfeatures, and then for twice as many again and again."""
-    made = Made(3, 400)
-    p_one, weight = made.rng.random(N_VARS), made.rng.normal(size=400)
-    whole = merged(made, p_one, weight, True, 0.5, 0.5)
-    assert len(whole) > 128
-    total = dict.fromkeys(whole, 0.0)
-    for f in range(400):
-        alone = merged(made, p_one, np.where(np.arange(400) == f, weight, 0.0), True, 0.5, 0.5)
-        for key, w in alone.items():
-            total[key] += w
-        if f == 3:
-            break
-    few = merged(made, p_one, np.where(np.arange(400) < 4, weight, 0.0), True, 0.5, 0.5)
-    assert_allclose([few[key] for key in whole], [total[key] for key in whole], atol=1e-12)

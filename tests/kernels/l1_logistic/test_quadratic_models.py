@@ -69,27 +69,6 @@ def test_a_model_without_a_minimum_is_noticed():
     assert minimise(hessian, np.zeros(N), rng.normal(size=N), np.full(N, 0.01))[0] == -1.0
 
 
-def test_a_step_leaves_weights_at_zero_that_would_change_their_sign():
-    """The second weight would cross 0; the others go all the way."""
-    hessian = np.eye(3, dtype=np.float32)
-    theta, active = np.array([1.0, 0.5, -1.0]), np.arange(3)
-    delta, slope = np.zeros(3), np.array([-1.0, 2.0, 1.0])
-    penalty, way = np.full(3, 0.1), np.array([0.9, -2.1, -0.9], np.float32)
-    assert _step_clipped(theta, penalty, hessian, active, delta, slope, active, way)
-    assert_allclose(delta, [0.9, -0.5, -0.9], rtol=1e-6)
-    assert_allclose(slope, [-0.1, 1.5, 0.1], rtol=1e-6)
-
-
-def test_a_step_that_does_not_lower_the_model_is_not_taken():
-    hessian = np.eye(2, dtype=np.float32)
-    theta, delta, slope = np.ones(2), np.zeros(2), np.array([1.0, 1.0])
-    way = np.array([0.5, 0.5], np.float32)
-    active = np.arange(2)
-    assert not _step_clipped(theta, np.full(2, 0.1), hessian, active, delta, slope, active, way)
-    assert_allclose(delta, 0.0)
-    assert_allclose(slope, 1.0)
-
-
 @pytest.mark.parametrize("n", [1, 3, 4, 5, 8, 9, 17, 40])
 def test_linear_equations_of_all_sizes(n):
     """Columns are made eight at a time, in fours."""

@@ -273,21 +273,6 @@ def test_the_best_feature_and_what_is_left(seed):
 
 
 @pytest.mark.parametrize("seed", range(40))
-@pytest.mark.parametrize("subset_size", [2, 3])
-def test_blocks_of_a_whole_node(seed, subset_size):
-    made = MadeNode(seed)
-    settings = made.settings._replace(subset_size=subset_size)
-    made.defined.subset_size = subset_size
-    node, side = made.kernel_node(), made.side()
-    mask = mask_of_rows(np.ones(len(made.rows), bool))
-    search._partition_all(node, made.kernel_clauses(), mask, settings, side)
-    blocks, _ = lem_oracle.partition(made.rows, made.scope, made.clauses, made.defined)
-    assert blocks_of(side.label) == {*blocks}
-    assert (side.alive == 1).all()
-    assert_array_equal(side.size, [len(values) for values in made.scope.values()])
-
-
-@pytest.mark.parametrize("seed", range(40))
 def test_the_choice_among_features_of_given_costs(seed):
     """Few different costs, so that there are ties of scores, of gaps and of balance."""
     rng = np.random.default_rng(seed)
@@ -309,9 +294,9 @@ def test_the_choice_among_features_of_given_costs(seed):
     expected = lem_oracle.pick(candidates, settings)
     logs = np.where(admissible[:, None], np.log2(cost), np.inf)
     total = np.where(admissible, total, -np.inf)
-    found = search.choose(total, logs, imbalance, settings.similar, settings.balance)
+    found = search.choose(total, logs, -imbalance, settings.similar, settings.balance)
     assert found == (search.NONE if expected is None else expected.literals[0])
-    assert search.choose(total[:0], logs[:0], imbalance[:0], 0.0, True) == search.NONE
+    assert search.choose(total[:0], logs[:0], -imbalance[:0], 0.0, True) == search.NONE
 
 
 # Slots of three variables of two values: a, then its copy b, then c.

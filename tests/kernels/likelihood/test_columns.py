@@ -57,36 +57,11 @@ class Made:
         return -self.weight * log_expit(s), -self.weight * sign * expit(-s)
 
 
-@pytest.mark.parametrize("n_rows", SIZES)
-def test_rows_that_literals_touch(n_rows):
-    made = Made(n_rows)
-    features = stored_columns.PackedFeatures(
-        made.columns, made.last_word, made.start, made.var, made.value, made.var
-    )
-    wanted, complement = made.rng.random((2, len(made.var))) < 0.7
-    n_features = len(made.start) - 1
-    count = np.full(len(made.var), -7)
-    stored_columns.count_touched(features, wanted, 1, n_features, count)
-    listed = wanted & (made.feature >= 1)
-    assert_array_equal(count, np.where(listed, made.touched.sum(axis=1), -7))
-    lists = [np.flatnonzero(t != c) for t, c in zip(made.touched, complement, strict=True)]
-    length = np.where(listed, [len(rows) for rows in lists], 0)
-    offset = np.cumsum([0, *length])
-    out = np.full(offset[-1] + 1, 60000, np.uint16)
-    stored_columns.list_touched(features, wanted, complement, offset[:-1], 1, n_features, out)
-    for k in np.flatnonzero(listed):
-        assert_array_equal(out[offset[k] : offset[k + 1]], lists[k])
-    assert out[-1] == 60000
-
-
 def row_lists(made):
-    """The rows of each column, or all others, in the order of the columns."""
-    complement = made.rng.random(len(made.var)) < 0.5
-    own = made.touched[made.by_variable] != complement[:, None]
+    """The rows of each column, in the order of the columns."""
+    own = made.touched[made.by_variable]
     offset = np.cumsum([0, *own.sum(axis=1)]).astype(np.int64)
-    return stored_columns.RowLists(
-        made.var_start, offset, complement, np.nonzero(own)[1].astype(np.uint16)
-    )
+    return stored_columns.RowLists(made.var_start, offset, np.nonzero(own)[1].astype(np.uint16))
 
 
 def merged_design(made):

@@ -12,7 +12,8 @@ from mnlearn.data.dataset import merge_rows
 from mnlearn.learning.weights.arrangement import learn_weights
 from mnlearn.learning.weights.descent import Penalty, Stopping
 from mnlearn.learning.weights.fit import fit_weights
-from mnlearn.learning.weights.stored_likelihood import arrange_stored, find_flipped_partners
+from mnlearn.learning.weights.packed_likelihood import find_flipped_partners
+from mnlearn.learning.weights.stored_likelihood import arrange_stored
 from mnlearn.models.features import atomic_features, canonicalise, concatenate
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError

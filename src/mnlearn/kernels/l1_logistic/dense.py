@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.jit import fused_kernel, kernel, sum_kernel
+from mnlearn.kernels.jit import copy_into, fused_kernel, kernel, sum_kernel
 from mnlearn.kernels.l1_logistic.loss import bound_gap, penalised_loss, residuals_of
 from mnlearn.kernels.l1_logistic.quadratic_model import LEAST_CURVATURE, minimise_model
 
@@ -196,9 +196,9 @@ def dense_path(target, data, y, goal, result):
     enough, loss = goal.tolerance * constant_loss, constant_loss
     model = _renew(target, data, state, result.penalties[0] * goal.factor)
     for p in range(len(goal.shares)):
-        state.penalty[:] = result.penalties[p] * goal.factor
+        copy_into(state.penalty, result.penalties[p] * goal.factor)
         loss, model = _minimise(target, data, y, goal, p, enough, loss, state, model, result)
-        result.theta[p] = state.theta
+        copy_into(result.theta[p], state.theta)
         result.loss[p] = loss
         if _ends(goal, p, result.loss, constant_loss):
             return p + 1
@@ -270,8 +270,8 @@ def _minimise(target, data, y, goal, p, enough, loss, state, model, result):
             continue
         loss = new_loss
         state.changed[target] = 0.0
-        state.theta[:] = state.trial
-        state.gradient[:] = state.changed
+        copy_into(state.theta, state.trial)
+        copy_into(state.gradient, state.changed)
     return loss, model
 
 
@@ -304,7 +304,7 @@ def _search_line(data, y, state, active, delta, objective, lower):
     """Halve the step until it lowers the objective enough; return its length or 0, and the loss."""
     length = 1.0
     for _ in range(_MAX_HALVINGS):
-        state.trial[:] = state.theta
+        copy_into(state.trial, state.theta)
         for a in range(len(active)):
             state.trial[active[a]] += length * delta[a]
         loss = evaluate_dense(data, y, state.trial, state.residual, state.changed)

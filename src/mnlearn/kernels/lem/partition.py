@@ -8,7 +8,7 @@ for many features: the node keeps them, and they are looked at first. Costs are 
 import numpy as np
 
 from mnlearn.kernels.arithmetic.bits import count_bits, count_both
-from mnlearn.kernels.jit import kernel
+from mnlearn.kernels.jit import copy_into, kernel
 from mnlearn.kernels.lem.node import open_literals, pair_entropy, single_entropies, triple_entropy
 
 
@@ -180,7 +180,9 @@ def cost_of(side, log2_size, one_block):
     for j in range(len(total)):
         n_fixed += side.size[j] == 1
         total[0 if one_block else side.label[j]] += log2_size[side.size[j]]
-    largest = total.max()
+    largest = 0.0
+    for size in total:
+        largest = max(largest, size)
     cost = 2.0 * n_fixed * 2.0**-largest
     for j in range(len(total)):
         if total[j] > 0.0:
@@ -272,7 +274,7 @@ def _remember(node, a, b, c):
     else:
         node.n_tying[0] = last + 1
     for k in range(last, 0, -1):
-        node.tying[k] = node.tying[k - 1]
+        copy_into(node.tying[k], node.tying[k - 1])
     node.tying[0, 0], node.tying[0, 1], node.tying[0, 2] = a, b, c
 
 

@@ -125,20 +125,24 @@ def _best_of(features, node, clauses, sides, settings, floor):
         total[f] = score_of(cost[f], settings.joint_score)
         if settings.similar < 1.0:
             floor = max(floor, total[f] + np.log2(1.0 - settings.similar) - 2.0 * _EQUAL_LOG2)
-    f = choose(total, cost, np.abs(2 * n_one - node.n), settings.similar, settings.balance)
+    for f in range(len(features)):
+        n_one[f] = -abs(2 * n_one[f] - node.n)
+    f = choose(total, cost, n_one, settings.similar, settings.balance)
     if f == NONE:
         return np.empty(0, np.int32), -np.inf
     return strip(features[f]).copy(), total[f]
 
 
 @kernel
-def choose(total, cost, imbalance, similar, balance):
+def choose(total, cost, even, similar, balance):
     """Return the position of the best feature (the first of equals), NONE if none is admissible.
 
     balance : of the features with similar scores, take that with the least difference between the
-    scores of its sides. imbalance : decides between equals, the smaller is better.
+    scores of its sides. even : decides between equals, the greater is better.
     """
-    best = total.max() if len(total) else -np.inf
+    best = -np.inf
+    for f in range(len(total)):
+        best = max(best, total[f])
     if best == -np.inf:
         return NONE
     left = np.zeros(len(total), np.bool_)
@@ -151,8 +155,11 @@ def choose(total, cost, imbalance, similar, balance):
     _keep_greatest(evenness, left, _EQUAL)
     if similar > 0.0 or not balance:
         _keep_greatest(total, left, _EQUAL_LOG2)
-    _keep_greatest(-imbalance.astype(np.float64), left, 0.0)
-    return np.argmax(left)
+    _keep_greatest(even, left, 0.0)
+    f = 0
+    while not left[f]:
+        f += 1
+    return f
 
 
 @kernel
@@ -222,9 +229,12 @@ def longer_features(node, feature, both):
         for t in feature:
             free &= node.owner[t] != node.owner[s]
         if free:
-            copy_into(out[n], feature)
-            out[n, -1] = s
-            out[n].sort()
+            at = len(feature)
+            while at > 0 and feature[at - 1] > s:
+                out[n, at] = feature[at - 1]
+                at -= 1
+            out[n, at] = s
+            copy_into(out[n], feature[:at])
             n += 1
     return out[:n]
 
@@ -232,27 +242,27 @@ def longer_features(node, feature, both):
 @kernel
 def conjunctions(node, max_length, both):
     """Return all features of up to `max_length` literals, shorter ones first."""
-    rows = [np.full(max_length, NONE, np.int32)]
-    first = 0
+    out, n, first = np.full((1, max_length), NONE, np.int32), 1, 0
     for length in range(max_length):
-        last = len(rows)
+        last = n
+        room = np.full((last + (last - first) * len(node.owner), max_length), NONE, np.int32)
+        for r in range(last):
+            copy_into(room[r], out[r])
+        out = room
         for r in range(first, last):
             for s in range(len(node.owner)):
-                if not (both or node.literal[s]):
-                    continue
-                if length > 0 and node.owner[s] <= node.owner[rows[r][length - 1]]:
-                    continue
-                row = rows[r].copy()
-                row[length] = s
-                rows.append(row)
+                after = length == 0 or node.owner[s] > node.owner[out[r, length - 1]]
+                if after and (both or node.literal[s]):
+                    copy_into(out[n], out[r])
+                    out[n, length] = s
+                    n += 1
         first = last
-    out = np.empty((len(rows) - 1, max_length), np.int32)
-    n = 0
-    for r in range(1, len(rows)):
-        if (max_length > 1 and rows[r][1] != NONE) or node.literal[rows[r][0]]:
-            copy_into(out[n], rows[r])
-            n += 1
-    return out[:n]
+    kept = 0
+    for r in range(1, n):
+        if (max_length > 1 and out[r, 1] != NONE) or node.literal[out[r, 0]]:
+            copy_into(out[kept], out[r])
+            kept += 1
+    return out[:kept]
 
 
 # How many triples that tied blocks are remembered at a node.
@@ -288,7 +298,9 @@ def divide_node(values, examples, variable, slot, slot_value, clauses, tables, s
     label, size = np.empty((2, len(variable)), np.int32), np.empty((2, len(variable)), np.int32)
     alive = np.empty((2, len(slot_value)), np.uint8)
     for s in range(2):
-        label[s], alive[s], size[s] = sides[s].label, sides[s].alive, sides[s].size
+        copy_into(label[s], sides[s].label)
+        copy_into(alive[s], sides[s].alive)
+        copy_into(size[s], sides[s].size)
     return feature, label, alive, size, _divide_examples(node, examples, mask)
 
 
@@ -346,7 +358,8 @@ def _partition_all(node, clauses, mask, settings, side):
     if is_small(node.n, settings):
         return
     mask_side(node, mask, np.uint64(0), node.n, side)
-    copy_into(side.both, node.both)
+    for c in range(len(node.both)):
+        copy_into(side.both[c], node.both[c])
     merge_pairs(node, node.n, settings, side)
     if settings.subset_size >= 3:
         # Every literal in a call would compile the kernel once more.

@@ -27,12 +27,14 @@ def merge_sets(node, n, settings, side, cost, s, floor):
     mark_active(node.copy_of, side.entropy, settings.delta, active)
     variables = np.flatnonzero(active)
     for size in range(4, settings.subset_size + 1):
-        place = np.arange(size)
+        place, members = np.arange(size), np.empty(size, np.int64)
         more = size <= len(variables)
         while more and score >= floor:
-            members = variables[place]
-            label = side.label[members]
-            if label.min() < label.max() and _is_tied(node, members, n, settings, side):
+            apart = False
+            for k in range(size):
+                members[k] = variables[place[k]]
+                apart |= side.label[members[k]] != side.label[members[0]]
+            if apart and _is_tied(node, members, n, settings, side):
                 for j in members[1:]:
                     merge(side.label, members[0], j)
                 cost[s] = cost_of(side, node.log2_size, np.bool_(False))
@@ -72,9 +74,11 @@ def _is_tied(node, members, n, settings, side):
 @kernel
 def subset_entropies(node, members, n, side):
     """Return the joint entropy of each subset of some variables, whose bits are its place."""
-    q = len(members)
-    arity = node.slot[members + 1] - node.slot[members]
-    count = np.zeros(np.prod(arity), np.int64)
+    q, n_cells, arity = len(members), 1, np.empty(len(members), np.int64)
+    for k in range(q):
+        arity[k] = node.slot[members[k] + 1] - node.slot[members[k]]
+        n_cells *= arity[k]
+    count = np.zeros(n_cells, np.int64)
     code = np.zeros(node.n, np.int64)
     stride = 1
     for k in range(q):

@@ -10,25 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.arithmetic.bits import count_bits, lowest_bit, sum_listed
+from mnlearn.kernels.arithmetic.bits import sum_listed
 from mnlearn.kernels.arithmetic.logistic import exp_nonpositive, log1p_unit, log_normal
 from mnlearn.kernels.jit import fused_kernel, kernel
-
-_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
-
-
-class PackedFeatures(NamedTuple):
-    """Features, each one's literals in order of var, and the data as packed columns.
-
-    last_word : the bits in use of the last word. variable : the variable of each literal.
-    """
-
-    columns: NDArray[np.uint64]
-    last_word: np.uint64
-    start: NDArray[np.int64]
-    var: NDArray[np.int32]
-    value: NDArray[np.uint8]
-    variable: NDArray[np.int32]
 
 
 class RowLists(NamedTuple):
@@ -36,7 +20,6 @@ class RowLists(NamedTuple):
 
     var_start: NDArray[np.int64]
     offset: NDArray[np.int64]
-    complement: NDArray[np.bool_]
     touched: NDArray[np.unsignedinteger]
 
 
@@ -58,82 +41,6 @@ class Merging(NamedTuple):
     n_merged: NDArray[np.int64]
     n_listed: NDArray[np.int64]
     complement: NDArray[np.bool_]
-
-
-@kernel
-def _find_violations(features, begin, end, none, one):
-    """Set `none` and `one` to the rows that violate no literal and exactly one of begin:end."""
-    none[:] = _ALL
-    one[:] = np.uint64(0)
-    for k in range(begin, end):
-        column = features.columns[features.var[k]]
-        flip = np.uint64(0) if features.value[k] else _ALL
-        for t in range(len(none)):
-            holds = column[t] ^ flip
-            one[t] = (one[t] & holds) | (none[t] & ~holds)
-            none[t] &= holds
-
-
-@kernel
-def _others_hold(features, begin, end, k, none, one, out):
-    """Set `out` to the rows where the literals begin:end on other variables than literal k hold."""
-    columns, var, value = features.columns, features.var, features.value
-    variable = features.variable
-    column, flip = columns[var[k]], np.uint64(0) if value[k] else _ALL
-    for t in range(len(out)):
-        out[t] = none[t] | (one[t] & ~(column[t] ^ flip))
-    before = k > begin and variable[k - 1] == variable[k]
-    if before or (k + 1 < end and variable[k + 1] == variable[k]):
-        out[:] = _ALL
-        for other in range(begin, end):
-            if variable[other] != variable[k]:
-                column, flip = columns[var[other]], np.uint64(0) if value[other] else _ALL
-                for t in range(len(out)):
-                    out[t] &= column[t] ^ flip
-    out[-1] &= features.last_word
-
-
-@kernel
-def count_touched(features, wanted, first, last, out):
-    """Count for each wanted literal of features `first` to `last` the rows that it touches."""
-    start = features.start
-    n_words = features.columns.shape[1]
-    none, one, rest = (
-        np.empty(n_words, np.uint64), np.empty(n_words, np.uint64), np.empty(n_words, np.uint64)
-    )  # fmt: skip
-    for f in range(first, last):
-        begin, end = start[f], start[f + 1]
-        _find_violations(features, begin, end, none, one)
-        for k in range(begin, end):
-            if wanted[k]:
-                _others_hold(features, begin, end, k, none, one, rest)
-                out[k] = count_bits(rest)
-
-
-@kernel
-def list_touched(features, wanted, complement, offset, first, last, out):
-    """List for each wanted literal the rows that `count_touched` counts, or all others."""
-    start = features.start
-    n_words = features.columns.shape[1]
-    none, one, rest = (
-        np.empty(n_words, np.uint64), np.empty(n_words, np.uint64), np.empty(n_words, np.uint64)
-    )  # fmt: skip
-    for f in range(first, last):
-        begin, end = start[f], start[f + 1]
-        _find_violations(features, begin, end, none, one)
-        for k in range(begin, end):
-            if not wanted[k]:
-                continue
-            _others_hold(features, begin, end, k, none, one, rest)
-            place = offset[k]
-            for t in range(n_words):
-                word = rest[t]
-                if complement[k]:
-                    word = ~word & (features.last_word if t == n_words - 1 else _ALL)
-                while word:
-                    out[place] = np.uint64(64 * t) + lowest_bit(word)
-                    place += 1
-                    word &= word - np.uint64(1)
 
 
 @kernel
@@ -159,7 +66,7 @@ def merge_rows(lists, examples, mark, merging, first, last):
             for k in range(lists.offset[c], lists.offset[c + 1]):
                 n_listed += stands[lists.touched[k]]
             swap = n_listed > n // 2
-            merging.complement[c] = lists.complement[c] != swap
+            merging.complement[c] = swap
             merging.n_listed[c] = n - n_listed if swap else n_listed
 
 
@@ -210,7 +117,7 @@ def list_merged(lists, examples, merging, design, first, last):
         for c in range(lists.var_start[v], lists.var_start[v + 1]):
             own = lists.touched[lists.offset[c] : lists.offset[c + 1]]
             place = design.offset[c]
-            if design.complement[c] == lists.complement[c]:
+            if not design.complement[c]:
                 # Lists of rows and the numbers of merged rows have the same order.
                 for i in own:
                     if stands[i]:
@@ -236,9 +143,6 @@ def _merge_examples(examples, v, row_of, weight, value, stands):
         value[row_of[i]] = examples.values[v, i]
         stands[i] = row_of[i] == n
         n += stands[i]
-
-
-_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 class Design(NamedTuple):

@@ -18,9 +18,9 @@ from mnlearn.kernels.likelihood.packed_columns import (
     ManyColumns,
     PackedData,
 )
-from mnlearn.learning.weights.stored_likelihood import find_flipped_partners
 from mnlearn.models.features import FeatureSet, canonicalise, concatenate, feature_set
 from mnlearn.runtime.threads import map_ranges
+from mnlearn.variables.schema import Schema
 
 # A column that touches fewer than this share of the rows is a list of rows. At this share a list
 # costs as much as a mask (lab note 0014).
@@ -133,10 +133,7 @@ def arrange_packed(features: FeatureSet, data: Dataset, threads: int = 1) -> Pac
 
     It takes 80 bytes for each literal, and two or four for each row that is stored.
     """
-    packed_data = _pack(data)
-    variable = data.schema.variable_of[features.var]
-    code = (2 * features.var + features.value).astype(np.uint32)
-    shape = CodedFeatures(features.start, code, variable)
+    packed_data, shape = pack(data), code_features(features, data.schema)
     partner = find_flipped_partners(features)
     wanted = (features.value == 1) | (partner < 0)
     own = np.flatnonzero(wanted)[np.argsort(features.var[wanted], kind="stable")]
@@ -161,7 +158,7 @@ def arrange_packed(features: FeatureSet, data: Dataset, threads: int = 1) -> Pac
         negative=np.where(asks_one, partner[own], owner),
         place=place,
     )
-    parts, share = vars(columns), 1.0 / data.schema.arity[variable[own]]
+    parts, share = vars(columns), 1.0 / data.schema.arity[shape.variable[own]]
     curvature = total[same] * share * (1.0 - share)
     return PackedLikelihood(
         n_features=len(features),
@@ -175,7 +172,14 @@ def arrange_packed(features: FeatureSet, data: Dataset, threads: int = 1) -> Pac
     )
 
 
-def _pack(data: Dataset) -> PackedData:
+def code_features(features: FeatureSet, schema: Schema) -> CodedFeatures:
+    """Return features as the kernels take them."""
+    code = (2 * features.var + features.value).astype(np.uint32)
+    return CodedFeatures(features.start, code, schema.variable_of[features.var])
+
+
+def pack(data: Dataset) -> PackedData:
+    """Return data as the kernels take them."""
     n_words = data.columns.shape[1]
     packed = np.full((2 * data.n_columns + 1, n_words), 2**64 - 1, np.uint64)
     packed[1:-1:2] = data.columns
@@ -185,6 +189,36 @@ def _pack(data: Dataset) -> PackedData:
     values = np.zeros((data.n_columns, 64 * n_words), np.uint8)
     values[:, : data.n_rows] = data.rows.T
     return PackedData(packed.ravel(), n_words, data.last_word, weight, values, data.schema.start)
+
+
+def find_flipped_partners(features: FeatureSet) -> NDArray[np.int64]:
+    """Return for each literal the feature that asks its variable for the other value, or -1."""
+    rng = np.random.default_rng(0)
+    n_vars = int(features.var.max()) + 1 if len(features.var) else 0
+    mark = rng.integers(0, 2**64, (n_vars, 2), np.uint64)
+    own_mark = mark[features.var, features.value]
+    total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(own_mark)])
+    key = total[features.start[1:]] - total[features.start[:-1]]
+    order = np.argsort(key)
+    wanted = key[features.owner] - own_mark + mark[features.var, 1 - features.value]
+    found = order[np.minimum(np.searchsorted(key, wanted, sorter=order), len(key) - 1)]
+    candidate = np.where(key[found] == wanted, found, -1)
+    # Features with equal keys are almost certainly equal. Compare their literals to be certain.
+    k = np.flatnonzero(
+        (candidate >= 0) & (features.length[features.owner] == features.length[candidate])
+    )
+    unsure = candidate >= 0
+    length = features.length[candidate[k]]
+    begin = np.concatenate([[0], np.cumsum(length)])[:-1]
+    step = np.arange(length.sum()) - np.repeat(begin, length)
+    here = np.repeat(features.start[features.owner[k]], length) + step
+    there = np.repeat(features.start[candidate[k]], length) + step
+    agree = features.var[here] == features.var[there]
+    agree &= (features.value[here] != features.value[there]) == (here == np.repeat(k, length))
+    if len(k):
+        unsure[k] = ~np.logical_and.reduceat(agree, begin)
+    candidate[unsure] = -1
+    return candidate
 
 
 def _find_equal_columns(

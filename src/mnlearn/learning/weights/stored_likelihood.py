@@ -8,13 +8,9 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.likelihood import stored_columns as kernels
-from mnlearn.kernels.likelihood.stored_columns import (
-    Design,
-    Examples,
-    Merging,
-    PackedFeatures,
-    RowLists,
-)
+from mnlearn.kernels.likelihood.packed_columns import count_touched, list_touched
+from mnlearn.kernels.likelihood.stored_columns import Design, Examples, Merging, RowLists
+from mnlearn.learning.weights.packed_likelihood import code_features, find_flipped_partners, pack
 from mnlearn.models.features import FeatureSet
 from mnlearn.runtime.threads import map_ranges
 
@@ -92,14 +88,14 @@ class StoredLikelihood:
 def arrange_stored(features: FeatureSet, data: Dataset, threads: int = 1) -> StoredLikelihood:
     """Arrange `features` (distinct, canonical, none empty) for evaluation on `data`.
 
-    It takes two or four bytes for each pair of a column and a row that is listed; twice as much at
-    first.
+    It takes two or four bytes for each pair of a column and a row that is listed, at first for all
+    that a column touches.
     """
     partner = find_flipped_partners(features)
     wanted = (features.value == 1) | (partner < 0)
     order = np.flatnonzero(wanted)[np.argsort(features.var[wanted], kind="stable")]
     var_start = np.searchsorted(features.var[order], data.schema.start)
-    lists = RowLists(var_start, *_list_touched(features, data, wanted, order, threads=threads))
+    lists = RowLists(var_start, *_list_touched(features, data, order))
     own = features.owner[order]
     return StoredLikelihood(
         n_vars=data.n_vars,
@@ -112,45 +108,23 @@ def arrange_stored(features: FeatureSet, data: Dataset, threads: int = 1) -> Sto
     )
 
 
-Lists = tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.unsignedinteger]]
-
-
 def _list_touched(
-    features: FeatureSet, data: Dataset, wanted: NDArray, order: NDArray, *, threads: int
-) -> Lists:
-    """Return (offset, complement, rows) of the columns, the literals `order`."""
-    shape = PackedFeatures(
-        data.columns,
-        data.last_word,
-        features.start,
-        features.var,
-        features.value,
-        data.schema.variable_of[features.var],
-    )
-    touched = np.zeros(len(wanted), np.int64)
-
-    def count(first: int, last: int) -> None:
-        kernels.count_touched(shape, wanted, first, last, touched)
-
-    map_ranges(count, len(features), threads)
-    complement = touched > data.n_rows // 2
-    stored = np.where(complement, data.n_rows - touched, touched)
-    offset = np.concatenate([[0], np.cumsum(stored[order])])
-    place = np.zeros(len(wanted), np.int64)
-    place[order] = offset[:-1]
+    features: FeatureSet, data: Dataset, order: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.unsignedinteger]]:
+    """Return (offset, rows) of the columns, the literals `order`."""
+    where = pack(data), code_features(features, data.schema), order, features.owner[order]
+    touched = np.empty(len(order), np.int64)
+    count_touched(*where, touched, np.empty(len(order)))
+    offset = np.concatenate([[0], np.cumsum(touched)])
     rows = np.empty(offset[-1], np.uint16 if data.n_rows <= 2**16 else np.uint32)
-
-    def fill(first: int, last: int) -> None:
-        kernels.list_touched(shape, wanted, complement, place, first, last, rows)
-
-    map_ranges(fill, len(features), threads)
-    return offset, complement[order], rows
+    list_touched(*where, offset, rows)
+    return offset, rows
 
 
 def _merge_rows(data: Dataset, lists: RowLists, indicator: NDArray, threads: int) -> Design:
     """Return the design with rows merged; `indicator` has that of each column."""
     schema = data.schema
-    n_columns = len(lists.complement)
+    n_columns = len(indicator)
     mark = np.random.default_rng(0).integers(0, 2**64, n_columns + 1, np.uint64)
     examples = Examples(np.ascontiguousarray(schema.values(data.rows).T), data.weight)
     merging = Merging(
@@ -183,33 +157,3 @@ def _merge_rows(data: Dataset, lists: RowLists, indicator: NDArray, threads: int
 
     map_ranges(fill, data.n_vars, threads)
     return design
-
-
-def find_flipped_partners(features: FeatureSet) -> NDArray[np.int64]:
-    """Return for each literal the feature that asks its variable for the other value, or -1."""
-    rng = np.random.default_rng(0)
-    n_vars = int(features.var.max()) + 1 if len(features.var) else 0
-    mark = rng.integers(0, 2**64, (n_vars, 2), np.uint64)
-    own_mark = mark[features.var, features.value]
-    total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(own_mark)])
-    key = total[features.start[1:]] - total[features.start[:-1]]
-    order = np.argsort(key)
-    wanted = key[features.owner] - own_mark + mark[features.var, 1 - features.value]
-    found = order[np.minimum(np.searchsorted(key, wanted, sorter=order), len(key) - 1)]
-    candidate = np.where(key[found] == wanted, found, -1)
-    # Features with equal keys are almost certainly equal. Compare their literals to be certain.
-    k = np.flatnonzero(
-        (candidate >= 0) & (features.length[features.owner] == features.length[candidate])
-    )
-    unsure = candidate >= 0
-    length = features.length[candidate[k]]
-    begin = np.concatenate([[0], np.cumsum(length)])[:-1]
-    step = np.arange(length.sum()) - np.repeat(begin, length)
-    here = np.repeat(features.start[features.owner[k]], length) + step
-    there = np.repeat(features.start[candidate[k]], length) + step
-    agree = features.var[here] == features.var[there]
-    agree &= (features.value[here] != features.value[there]) == (here == np.repeat(k, length))
-    if len(k):
-        unsure[k] = ~np.logical_and.reduceat(agree, begin)
-    candidate[unsure] = -1
-    return candidate
