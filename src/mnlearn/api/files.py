@@ -149,7 +149,6 @@ def _read_data(
     as_frame: bool,
     random_state: Any,
 ) -> Any:
-    """Return what `read_data` returns; `said` are the arguments of `Rules.said`."""
     _check_treatment(missing, as_frame)
     schema = None if model is None else model_of(model).schema
     cells, index, place = _read_cells(source, Rules.said(said, ARGUMENT), schema, missing is None)
@@ -222,11 +221,7 @@ def save_own(
     tell: Callable[[str], None] = warn_user,
     of_names: bool = False,
 ) -> None:
-    """Write a model, compiled if the file holds circuits; see `mnlearn.save`.
-
-    tell : Takes what a person should know: the file keeps no words for the states.
-    of_names : Whether to tell of names that are lost, too.
-    """
+    """Write a model, compiled if need be; `tell` takes what the file does not keep."""
     save_model(compile_for(model, path), path)
     lost = _lost_states(model, path)
     if lost is None and of_names and form_of(path) in _NUMBERED:

@@ -38,10 +38,7 @@ _PACKAGES = ("mnlearn", "sklearn", "joblib")
 
 
 def warn_user(message: str) -> None:
-    """Issue a UserWarning for the line outside this package that led to the call.
-
-    message : What a person should know about the data or the result.
-    """
+    """Issue a UserWarning for the line outside this package that led to the call."""
     frame: FrameType | None = sys._getframe(1)
     # Level 1 would be the line below, and 2 is the line that called this function.
     level = 2
@@ -67,8 +64,7 @@ def to_dataset(
 ) -> Dataset | IncompleteData:
     """Return data as a dataset, of the variables of a schema if one is given.
 
-    repeat : whether rows are repeated if all weights are whole numbers. missing : whether cells may
-    be missing (NaN).
+    repeat : rows are repeated if all weights are whole numbers. missing : cells may be missing.
     """
     if isinstance(X, Dataset):
         if sample_weight is not None:
@@ -108,11 +104,7 @@ def make_dataset(
 def data_for(
     model: Any, X: Any, sample_weight: Any = None, *, missing: bool = False
 ) -> Dataset | IncompleteData:
-    """Return data over the variables of a model.
-
-    The columns of a table are found by name if the model has names; if it has none, a warning says
-    that they are taken in their order.
-    """
+    """Return data over the variables of a model; a warning says if their order alone decides."""
     return to_dataset(X, schema=model.schema, sample_weight=sample_weight, missing=missing)
 
 

@@ -76,10 +76,7 @@ class Asked:
 
 
 class Question(NamedTuple):
-    """Evidence, and the form in which it was given, which the answer has too.
-
-    form : "mapping", "table" or "array". index : that of a table.
-    """
+    """Evidence, its form ("mapping", "table" or "array"), and the index of a table."""
 
     evidence: Evidence
     form: str
@@ -349,11 +346,7 @@ def joint(model: Any, variables: Any, given: Any) -> "pd.Series[float]":
 
 @dataclass(frozen=True)
 class Partition:
-    """log Z in nats, and the way to it.
-
-    monte_carlo_error : the standard error of an estimate by sampling. converged : whether an
-    iterative approximation did. is_exact : whether it is no estimate.
-    """
+    """log Z in nats, the way to it, and of an estimate its error, or whether it converged."""
 
     log_partition: float
     inference: str
@@ -370,10 +363,7 @@ def partition_of(
     threads: int,
     estimates: str = 'inference="ais" or inference="bp"',
 ) -> Partition:
-    """Return the partition function; see `Questions.log_partition`.
-
-    estimates : how a person asks for an estimate.
-    """
+    """Return the partition function; `estimates` is how a person asks for an estimate."""
     if inference not in PARTITION_METHODS:
         expected = ", ".join(PARTITION_METHODS)
         raise InputError(f"inference: expected one of {expected}, got {inference!r}.")

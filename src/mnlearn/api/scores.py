@@ -302,11 +302,7 @@ def draw_groups(n_vars: int, folds: int, seed: int) -> Groups:
 
 
 def find_groups(given: Any, schema: Schema, where: str) -> Groups:
-    """Return the query groups that a person gives.
-
-    given : Names or numbers of variables.
-    where : Where the groups come from, for messages.
-    """
+    """Return the query groups that a person gives by names or numbers, from `where`."""
     lists = _lists_of(given, where)
     groups = [[find_variable(schema, v, where) for v in names] for names in lists]
     group_of: dict[int, int] = {}

@@ -21,10 +21,7 @@ REFUSE = "refuse"
 
 
 class Reader(NamedTuple):
-    """What a person says about columns, and how far compressed data may expand.
-
-    schema : the variables of a model or of other data, by which files are read.
-    """
+    """What a person says about columns, how far data may expand, and the variables to read by."""
 
     rules: "Rules"
     limit: ExpansionLimit
@@ -42,11 +39,7 @@ class Reader(NamedTuple):
 
 
 class Treatment(NamedTuple):
-    """What is done about missing cells.
-
-    missing : "refuse", "drop" or "impute".
-    seed, threads : for filling in.
-    """
+    """What is done about missing cells: "refuse", "drop" or "impute"."""
 
     missing: str
     seed: int
@@ -63,10 +56,7 @@ class Treatment(NamedTuple):
     def complete_groups(
         self, groups: "Mapping[str, Dataset | IncompleteData]", paths: Mapping[str, Path]
     ) -> "dict[str, Dataset]":
-        """Return the examples of groups, whose missing cells are dropped or filled in.
-
-        paths : the file of each group.
-        """
+        """Return the examples of groups, whose missing cells are dropped or filled in."""
         from mnlearn.data.dataset import Dataset
         from mnlearn.learning.imputation import complete_groups
         from mnlearn.runtime.progress import say

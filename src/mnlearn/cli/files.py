@@ -31,10 +31,7 @@ def read_grid(path: Path | None) -> dict[str, Any]:
 
 
 def check_data(path: Path, model: Any, data: Any) -> None:
-    """Refuse data or a model of other variables than those of a model or of other data.
-
-    A line says if data have names and the model has none, so that their order counts.
-    """
+    """Refuse data or a model of other variables; say if their order alone decides."""
     from mnlearn.data.dataset import Dataset
     from mnlearn.data.tables import describe_order
     from mnlearn.inference.score import check_variables
@@ -51,10 +48,7 @@ def check_data(path: Path, model: Any, data: Any) -> None:
 
 
 def check_outputs(outputs: Iterable[Path | None], *inputs: Path | None) -> None:
-    """Refuse outputs that are one file, a file that the same command reads, or no place for one.
-
-    Each may have several names.
-    """
+    """Refuse outputs that are one file, a file that the same command reads, or no place for one."""
     written = [out for out in outputs if out is not None]
     # The weights of a d-DNNF are in a second file.
     written += [

@@ -119,10 +119,7 @@ def _given(names: Collection[str]) -> list[str]:
 
 
 def refuse_given(names: Collection[str], reason: str) -> None:
-    """Refuse options of the running command that were given although the command ignores them.
-
-    reason : the end of the sentence, without its full stop.
-    """
+    """Refuse options of the running command that it would ignore, for a reason."""
     for option in _given(names):
         raise InputError(f"{option}: is not read {reason}.")
 
@@ -196,11 +193,7 @@ _READING_OPTIONS = (
 def inference_options(
     help_text: str, methods: Collection[str] = METHODS, default: str | None = None
 ) -> Callable[[F], F]:
-    """Return what adds the options that say how a score is computed or a query is answered.
-
-    The command gets `inference`, the name of a method, and `settings`, those that were given. The
-    help of the methods is added to `help_text`, that of `--inference`.
-    """
+    """Return what adds `inference` and `settings`, those that were given, to a command."""
 
     def add(command: F) -> F:
         @wraps(command)

@@ -54,8 +54,7 @@ def _print(line: str) -> None:
 def _load_tqdm() -> "type[tqdm]":
     """Import tqdm, with a lock for threads.
 
-    Its own lock is shared with forks of this process too: one that is killed while it prints would
-    stop all others for good.
+    Its own is shared with forks: one that is killed while it prints would stop all others.
     """
     from tqdm import tqdm
 

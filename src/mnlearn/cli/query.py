@@ -221,10 +221,7 @@ def evidence_path(evidence: str) -> Path | None:
 
 
 def read_question(evidence: str | None, model: "Model", path: Path, option: str) -> "Question":
-    """Return the evidence in a file, or in the text itself where there is no file.
-
-    path : of the model, as `option` for messages.
-    """
+    """Return the evidence in a file, or in the text itself where there is no file."""
     from mnlearn.api.queries import Question
     from mnlearn.inference.evidence import parse_evidence, read_evidence, read_mapping
     from mnlearn.runtime.progress import say

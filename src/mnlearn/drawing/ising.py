@@ -49,10 +49,7 @@ def draw_networks(
 ) -> Figure:
     """Return a figure of networks over the same variables, side by side, by their titles.
 
-    Edges show the sign and size of their weights; all networks have the same places of variables
-    and widths. Variables with long names have numbers, and a list has the names.
-
-    scale : factor of the weights, for the scale of widths.
+    All have the same places of variables and widths of edges; a list has long names.
     """
     from matplotlib.figure import Figure
 
@@ -137,11 +134,7 @@ def draw_edge_stability(
     names: Sequence[str],
     scale: float = 1.0,
 ) -> Figure:
-    """Return a figure of edge weights with their bootstrap intervals, the strongest edge on top.
-
-    It has the edges of the network and those of at least half of the resamples, at most `MAX_EDGES`
-    of them. The number at the right of an edge is the share of resamples that have it.
-    """
+    """Return a figure of edges and those of half of the resamples, the strongest on top."""
     from matplotlib.figure import Figure
 
     shown = np.argwhere(np.triu((network.weight != 0) | (stability.share >= 0.5), 1))

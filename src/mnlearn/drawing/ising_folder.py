@@ -33,12 +33,7 @@ FILES = (
 
 
 def check_folder(out: Path, *, resampled: bool, dropped: bool, compared: bool) -> None:
-    """Refuse a folder that has files of the names that are written, but not from an earlier run.
-
-    out : the folder, which need not exist.
-    resampled, dropped, compared : whether the files of a bootstrap, of case drops and of a
-        comparison are written.
-    """
+    """Refuse a folder that has files of the names that are written, but not from an earlier run."""
     chosen = {"stability": resampled, "differences": resampled}
     chosen |= {"case_drop": dropped, "comparison": compared}
     parts = tuple(part for part, is_written in chosen.items() if is_written)

@@ -40,11 +40,7 @@ def fitting(names: Sequence[str]) -> list[str]:
 
 
 def draw_centrality(frame: pd.DataFrame) -> Figure:
-    """Return a figure of the centrality and the predictability of all variables.
-
-    frame : columns `variable` and those of `_COLUMNS`, without bridge strength if the variables
-        have no groups; a variable without a number has no point.
-    """
+    """Return a figure of the centrality and the predictability of all variables."""
     from matplotlib.figure import Figure
 
     place, names = np.arange(len(frame)), fitting(frame["variable"].tolist())
@@ -92,11 +88,7 @@ def draw_case_dropping(cases: CaseDropping) -> Figure:
 
 
 def draw_differences(parts: Sequence[tuple[str, Sequence[str], Differences]]) -> Figure:
-    """Return a figure of which numbers differ, by the bootstrap.
-
-    parts : for each panel its title, the names of the numbers, and their differences. The first
-        `MAX_COMPARED` numbers are shown.
-    """
+    """Return a figure of which numbers differ by the bootstrap, a panel for each part."""
     from matplotlib.figure import Figure
 
     with style():

@@ -17,10 +17,7 @@ _FURTHER = ("#F0E442", "#BBBBBB", "#A6D96A", "#CAB2D6", "#DDCC77", "#88CCEE")
 def read_item_groups(
     path: Path, labels: Iterable[str], leave_out: Collection[str] = ()
 ) -> ItemGroups:
-    """Read the groups of items from a CSV file with the columns item, group and perhaps colour.
-
-    labels : the items. leave_out : others that the file may have.
-    """
+    """Read the groups of items, and others to leave out, from a CSV file."""
     from matplotlib.colors import is_color_like
 
     labels = list(labels)
@@ -83,10 +80,7 @@ def _read_rows(path: Path) -> Iterator[tuple[str, str, str, str]]:
 
 
 def to_groups(groups: Any, labels: Sequence[str]) -> list[str]:
-    """Return the group of each variable.
-
-    groups : the group of each variable by its name.
-    """
+    """Return the group of each variable from a mapping of names."""
     if not hasattr(groups, "items"):
         raise InputError(
             f"groups: expected a mapping of variables to groups, got {type(groups).__name__}."

@@ -24,12 +24,9 @@ MISSED, EXTRA = (0, (3, 2)), (0, (1, 1.2))
 
 
 def layout(n_vars: int, edges: Sequence[tuple[int, int]]) -> NDArray[np.float64]:
-    """Return a position per variable such that neighbours are near each other.
+    """Return a position per variable, (n_vars, 2), such that neighbours are near each other.
 
-    Parts of the network without an edge between them do not overlap. The largest is on top, and
-    variables without edges stand in rows below.
-
-    Returns float64, (n_vars, 2).
+    Parts do not overlap: the largest is on top, and variables without edges stand in rows below.
     """
     graph = nx.Graph()
     graph.add_nodes_from(range(n_vars))
@@ -54,10 +51,9 @@ def layout(n_vars: int, edges: Sequence[tuple[int, int]]) -> NDArray[np.float64]
 
 
 def _place_part(graph: nx.Graph) -> NDArray[np.float64]:
-    """Return the positions of variables that are tied; an edge has length 1 in the mean.
+    """Return the positions of tied variables; an edge has length 1 in the mean.
 
-    The last bits of the minimiser differ among processors. Positions are rounded, so that the same
-    network gives the same picture on each.
+    They are rounded, because the last bits of the minimiser differ among processors.
     """
     nodes = sorted(graph)
     placed = nx.kamada_kawai_layout(graph, pos=nx.circular_layout(nodes))
@@ -180,10 +176,7 @@ def draw_nodes(
 
 
 def _is_dark(colour: str) -> bool:
-    """Tell whether white letters are easier to read on a colour than black ones.
-
-    The contrast of both is the same at a relative luminance of 0.18 (WCAG 2.1).
-    """
+    """Tell whether white letters have more contrast: a relative luminance below 0.18 (WCAG 2.1)."""
     from matplotlib.colors import to_rgb
 
     parts = np.array(to_rgb(colour))

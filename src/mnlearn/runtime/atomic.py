@@ -30,9 +30,8 @@ def is_standard(path: Path | str) -> bool:
 def atomic_path(path: Path | str, *, sync: bool = True) -> Iterator[Path]:
     """Yield a temporary file whose content goes to `path` when the block succeeds.
 
-    A regular file is replaced, or the one that a symbolic link leads to; a power loss leaves the
-    old or the new one, unless `sync` is false. A device, a FIFO or an open descriptor such as
-    `/dev/stdout` is written to; `-` is stdout. If the block fails, `path` stays as it was.
+    A regular file, or the one that a link leads to, is replaced. A device, a FIFO or an open
+    descriptor such as `/dev/stdout` is written to; `-` is stdout.
     """
     path = Path("/dev/stdout" if is_standard(path) else path)
     with _blame(path):

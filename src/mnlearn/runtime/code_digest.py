@@ -65,21 +65,16 @@ class _Module:
 
 @dataclass(frozen=True)
 class _References:
-    """What a definition refers to: pairs of a name and what it stands for.
-
-    inside : definitions of these packages. outside : dotted names in other packages.
-    """
+    """What a definition refers to in these packages and outside: a name, and what it stands for."""
 
     inside: tuple[tuple[str, Definition], ...]
     outside: tuple[tuple[str, str], ...]
 
 
 def code_digest(*roots: str, optional: Optional = ()) -> str:
-    """Return the digest, 16 hexadecimal digits, of everything that some definitions can reach.
+    """Return the digest, 16 hexadecimal digits, of all that definitions or modules can reach.
 
-    *roots : definitions, or modules, which stand for all their definitions.
-    optional : modules that count only if the first root alone reaches another one: that module, and
-        the modules, or packages of them, such as the code of a kind of model.
+    optional : a module, and modules that count only if the first root alone reaches that module.
     """
     return _digest_of(SOURCES, roots, optional)
 
@@ -361,10 +356,7 @@ def _syntax(module: str, name: str) -> str:
 
 
 def _dump(node: object, modules: set[str]) -> str:
-    """Return syntax as text that is the same in every version of Python.
-
-    Docstrings, imports from this package and fields without a value are left out.
-    """
+    """Return syntax as text that is the same in every version of Python."""
     if isinstance(node, list):
         return "[" + ",".join(_dump(item, modules) for item in _stripped(node)) + "]"
     if isinstance(node, ast.Name) and node.id in modules:

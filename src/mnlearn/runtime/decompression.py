@@ -28,13 +28,9 @@ _CHUNK_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class ExpansionLimit:
-    """How far a compressed file may expand.
+    """How far a compressed file may expand: in bytes, and, beyond `free_bytes`, as a ratio.
 
-    max_bytes : largest expanded size in bytes.
-    max_ratio : largest ratio of the expanded to the compressed size.
-    free_bytes : the ratio is not looked at up to this expanded size, in bytes. The benchmark data
-        expand to 24 MB at most, one of them by a factor of 271.
-    advice : end of the sentence that refuses a file.
+    The benchmark data expand to 24 MB at most, one of them by a factor of 271.
     """
 
     max_bytes: int = 4 << 30
@@ -91,10 +87,7 @@ def expand(content: bytes, place: Path | str, limit: ExpansionLimit = DEFAULT_LI
 
 
 def check_archive(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> None:
-    """Refuse a zip archive whose members together expand beyond `limit`.
-
-    Reading a member stops at the size that the archive declares, so the declared sizes suffice.
-    """
+    """Refuse a zip archive whose members declare that they expand beyond `limit` together."""
     with zipfile.ZipFile(path) as archive:
         n_expanded = sum(member.file_size for member in archive.infolist())
     limit.check(path, Path(path).stat().st_size, n_expanded)

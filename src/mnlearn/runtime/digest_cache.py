@@ -1,7 +1,6 @@
-"""Digests of code that were computed before, in the user's cache folder.
+"""Digests of code, which take seconds to compute, in the user's cache folder.
 
-To compute a digest, the syntax of most of the package is read, which takes seconds. A file holds
-the digests of one state of all sources; any edit starts a new file.
+A file holds the digests of one state of all sources; any edit starts a new file.
 """
 
 import contextlib
@@ -41,11 +40,7 @@ def read_digest(file: Path, roots: Iterable[str]) -> str | None:
 
 
 def keep_digest(file: Path, roots: Iterable[str], digest: str) -> None:
-    """Add a digest to the file, if it can be written, and remove files of former states.
-
-    Of two processes that add digests at the same moment, one may lose its own; it is computed
-    again when it is next needed.
-    """
+    """Add a digest to the file, if it can be written, and remove files of former states."""
     known = {**_read(file), " ".join(roots): digest}
     with contextlib.suppress(OSError, InputError):
         if not file.exists():

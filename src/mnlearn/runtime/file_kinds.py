@@ -34,10 +34,7 @@ _STATA_RELEASES = range(0x69, 0x77)
 
 
 def kind_of(content: bytes) -> tuple[str, str] | None:
-    """Return what a file is, with its article, and what to do with it; None if that is not known.
-
-    content : the file, or its first bytes.
-    """
+    """Return what a file is by its first bytes, and what to do with it; None if not known."""
     if content.startswith(b"PK\x03\x04"):
         found = (pair for mark, *pair in _ARCHIVES if mark in content[:_HEAD])
         name, advice = next(found, ("a zip archive", "unpack it first"))

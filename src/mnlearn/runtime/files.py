@@ -58,11 +58,7 @@ def write_csv(path: Path | str, rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def to_csv(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return rows as the text of a CSV file.
-
-    The columns are all keys, in the order in which they appear. A cell is empty if the row has no
-    such key, or if the value is None or NaN.
-    """
+    """Return rows as the text of a CSV file; a cell is empty for no key, None and NaN."""
     rows = list(rows)
     columns = list(dict.fromkeys(name for row in rows for name in row))
     text = io.StringIO()
@@ -150,11 +146,7 @@ def read_json(path: Path | str) -> Any:
 
 
 def decode_json(text: str, where: str) -> Any:
-    """Return the JSON value in a text.
-
-    Raises json.JSONDecodeError: The text is not JSON. InputError: Brackets are nested too deeply,
-    or a number has too many digits; the sentence begins with `where`.
-    """
+    """Return the JSON value in a text; a JSONDecodeError says that it is none."""
     try:
         return json.loads(text)
     except json.JSONDecodeError:

@@ -33,10 +33,7 @@ def labels_of(names: Sequence[str] | None, n_vars: int) -> tuple[str, ...]:
 
 
 def guarded(text: str) -> str:
-    """Return a text of a CSV file that a spreadsheet would take for a formula with `'` before it.
-
-    Numbers stay as they are. `unguarded` gives the text back.
-    """
+    """Return a text with `'` before it if a spreadsheet would take it for a formula."""
     if not text.startswith(_FORMULA):
         return text
     try:

@@ -27,12 +27,7 @@ _told = time.monotonic()
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """A piece of work whose progress is shown.
-
-    label : what is done.
-    total : amount of work, in units; None if it is not known.
-    unit : "step", or "B" for bytes.
-    """
+    """A piece of work whose progress is shown; the total is None if it is not known."""
 
     label: str
     total: int | None
@@ -60,11 +55,7 @@ def begin_work(label: str, total: int | None, unit: str = "step") -> Iterator[Wo
 
 
 def track(steps: Iterable[T], label: str) -> Iterator[T]:
-    """Yield the steps and log how many are done.
-
-    steps : what to yield.
-    label : what the steps are, as in "resamples".
-    """
+    """Yield the steps and log how many are done; the label says what they are."""
     total = len(steps) if isinstance(steps, Sized) else None
     of_total = "" if total is None else f"/{total}"
     with begin_work(label, total) as work:

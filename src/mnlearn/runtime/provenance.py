@@ -36,11 +36,7 @@ def peak_memory_mib() -> float:
 
 
 def provenance(*roots: str, optional: Optional = ()) -> dict[str, Any]:
-    """Return the digest of the code of a record, the versions of libraries, and the machine.
-
-    *roots : definitions that make the record; see `code_digest`.
-    optional : see `code_digest`.
-    """
+    """Return the digest of the code of a record, see `code_digest`, versions, and the machine."""
     digest = code_digest(*roots, optional=optional)
     record = {"code_digest": digest, "versions": versions(), "machine": machine()}
     clear_caches()  # The syntax trees would count in the peak memory of later steps.

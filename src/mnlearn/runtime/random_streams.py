@@ -11,11 +11,7 @@ SEED = 20
 
 
 def stream_seed(seed: int, *names: str) -> int:
-    """Return the 64-bit seed of a stream.
-
-    The same seed and names give the same stream, whatever was drawn before. Usual names are the
-    dataset, the method and the purpose.
-    """
+    """Return the 64-bit seed of a stream, which its names alone decide."""
     text = "\0".join([str(seed), *names])
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
 

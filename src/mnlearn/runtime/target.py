@@ -40,10 +40,9 @@ def is_in_class() -> bool:
 
 
 def enter_class() -> None:
-    """Start this process again with `SETTINGS`, which replace those of the user.
+    """Start this process again with `SETTINGS`, if the processor is in the class.
 
-    Nothing happens if it has them, or if the processor is not in the class. Where a program has
-    called this command as a function, NumPy is loaded already, and it is too late.
+    Where a program has called this command as a function, NumPy is loaded already: it is too late.
     """
     environment = {name: value for name, value in os.environ.items() if name != _CONTRARY}
     environment |= SETTINGS
@@ -53,12 +52,7 @@ def enter_class() -> None:
 
 
 def describe_target() -> str:
-    """Return what this process computes with: it decides how sums round.
-
-    These are the processor that kernels are compiled for, the widest loops of NumPy, and the
-    processors that BLAS chose its kernels for. In the class it is
-    "x86-64-v3, NumPy X86_V3, BLAS Haswell".
-    """
+    """Return what this process computes with, such as "x86-64-v3, NumPy X86_V3, BLAS Haswell"."""
     import numba
     import numpy as np
     from llvmlite.binding import get_host_cpu_name

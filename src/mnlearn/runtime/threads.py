@@ -23,11 +23,7 @@ def available_threads() -> int:
 
 
 def single_threaded() -> AbstractContextManager:
-    """Return a context in which each matrix product uses one thread.
-
-    A library may cut a product into other blocks for another number of threads, and so round
-    otherwise. Several products may still run at once, in threads of our own.
-    """
+    """Return a context in which each matrix product uses one thread, and so rounds as with one."""
     import numpy  # noqa: F401  Loads the library.
     from threadpoolctl import threadpool_limits
 
@@ -40,9 +36,7 @@ def map_ranges(
 ) -> list[T]:
     """Return work(begin, end) for consecutive ranges that cover 0 to n, in their order.
 
-    work : called with the bounds of each range. It must release the GIL where it spends its time.
-        The result for a row must not depend on the range in which the row is.
-    n : number of rows. label : what they are, for lines about the progress of long work.
+    work : has to release the GIL. label : what is worked on, for lines about long work.
     """
     if (threads <= 1 and label is None) or n <= 1:
         return [work(0, n)]

@@ -16,10 +16,7 @@ _HELP_OF = {"parameter": (1, "help_text")}
 
 
 def without_words(statement: ast.stmt, module_of: Callable[[str], str]) -> ast.stmt:
-    """Return a copy of a statement without what people read.
-
-    module_of : returns the module that a name is imported from, or an empty text.
-    """
+    """Return a copy without what people read; `module_of` says where a name is from."""
     stripped: ast.stmt = _WithoutWords(module_of).visit(copy.deepcopy(statement))
     return stripped
 
