@@ -246,16 +246,16 @@ def test_a_hidden_tree_has_no_graph(tmp_path):
         ),
         ("cll", {"inference": "gibbs"}, "inference: is not read by the metric cll"),
         ("cll", {"folds": 2, "groups": [["sleep"]]}, "folds: expected none with groups"),
-        ("cmll", {"smaples": 3}, "smaples: is not .* cmll with inference gibbs, .* burn_in, samp"),
+        ("cmll", {"smaples": 3}, "smaples: is not .* cmll with inference auto, .* burn_in, samp"),
         ("cmll", {"chains": 3}, "chains: is not read"),
         ("cmll", {"inference": "exact", "samples": 3}, "samples: is not .* with inference exact"),
         ("cmll", {"inference": "meanfield", "damping": 0.1}, "damping: is not read"),
         (
             "cmll",
             {"inference": "ais"},
-            "inference: expected one of gibbs, .* metric cmll, got 'ais'",
+            "inference: expected one of auto, gibbs, .* metric cmll, got 'ais'",
         ),
-        ("cmll", {"inference": "ai"}, "inference: expected one of gibbs, .* got 'ai'"),
+        ("cmll", {"inference": "ai"}, "inference: expected one of auto, gibbs, .* got 'ai'"),
         ("cmll", {"samples": "10"}, "samples: expected a whole number, got '10'"),
         ("cmll", {"samples": True}, "samples: expected a whole number, got True"),
         ("ll", {"samples": 3}, "samples: is not read by the metric ll with inference exact"),
@@ -272,7 +272,7 @@ def test_a_score_refuses_what_its_metric_does_not_read(metric, given, message):
 
 
 def test_a_score_takes_what_its_metric_reads():
-    assert tuple(SETTINGS) == (*METHODS, "trw", ANNEALED)
+    assert tuple(SETTINGS) == ("auto", *METHODS, "trw", ANNEALED)
     model = learned("MarkovNetwork")
     values = dict.fromkeys(("burn_in", "samples", "iterations", "chains"), np.int32(20))
     values |= {"tolerance": 1, "damping": np.float32(0.5), "schedule": "parallel"}

@@ -131,7 +131,7 @@ def test_scores_and_samples_are_those_of_all_states(kind, way, monkeypatch):
             cmll[i] += sum(np.log(oracle.of({v: x}, given)) for v, x in event.items())
     found = mn.score(model, some, "cll", groups=groups).per_example
     np.testing.assert_allclose(found, cll, atol=1e-8)
-    found = mn.score(model, some, "cmll", groups=groups, inference="exact").per_example
+    found = mn.score(model, some, "cmll", groups=groups).per_example
     np.testing.assert_allclose(found, cmll, atol=1e-8)
     drawn = model.sample(4000, inference="exact")
     drawn = drawn if isinstance(drawn, pd.DataFrame) else pd.DataFrame(drawn)
@@ -211,9 +211,23 @@ def test_what_is_too_wide_is_estimated_or_refused(no_memory):
     ):
         with pytest.raises(InputError, match=advice):
             ask()
+    with pytest.warns(UserWarning, match="end of a Gibbs chain of 9 sweeps.*an exact answer would"):
+        model.sample(5, burn_in=9)
+    with pytest.warns(UserWarning, match="cmll is estimated, by one Gibbs chain for each row"):
+        mn.score(model, oracle.table.iloc[:5], "cmll", folds=1)
     network = made("BayesianNetwork")
     assert plan.plan(network, MARGINALS).way == WEIGHTING
     assert plan.plan(random_dependency_network(0, n_vars=14), MARGINALS).way == GIBBS
+
+
+def test_a_dense_network_beyond_the_memory_is_refused_before_it_is_compiled(monkeypatch):
+    pairs = [{u: 1, v: 1} for u, v in itertools.combinations(range(20), 2)]
+    model = mn.MarkovNetwork.from_features(pairs, [0.1] * len(pairs), 20)
+    monkeypatch.setattr(forms, "compile_network", None)
+    limit_memory(0.01)
+    with pytest.raises(InputError, match=r"tables of 1e\+06 cells, more than 416,666"):
+        model.log_partition()
+    limit_memory(None)
 
 
 def test_an_estimate_that_has_not_converged_is_marked_or_refused(monkeypatch):

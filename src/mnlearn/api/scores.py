@@ -28,11 +28,11 @@ from mnlearn.api.settings import (
 from mnlearn.data.incomplete import MISSING
 from mnlearn.inference.annealing import Annealing
 from mnlearn.inference.evidence import find_variable
-from mnlearn.inference.plan import LIKELIHOOD, TooWideError, plan
+from mnlearn.inference.plan import LIKELIHOOD, MARGINALS, TooWideError, plan
 from mnlearn.inference.query_groups import Groups, random_partition
 from mnlearn.inference.sampling import describe_barriers
 from mnlearn.inference.score import Score
-from mnlearn.inference.settings import ANNEALED, EXACT, Inference
+from mnlearn.inference.settings import ANNEALED, AUTO, EXACT, Inference
 from mnlearn.learning.tuning import Criterion
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
@@ -110,9 +110,10 @@ def score(
         Number of query groups, drawn at random, of "cmll" and "cll"; default: 4.
     groups : sequence of sequence of str or int, optional
         The query groups, by names or numbers of variables. A variable in none is evidence only.
-    inference : {"gibbs", "exact", "mcsat", "bp", "meanfield", "ais"}, optional
-        How "cmll" gets its marginals; default: "gibbs"; not "ais". How "ll" gets the partition
-        function of a Markov network: "exact" (the default), "bp", "meanfield" or "ais".
+    inference : {"auto", "gibbs", "exact", "mcsat", "bp", "meanfield", "ais"}, optional
+        How "cmll" gets its marginals; default: "auto", which is exact where that is cheap and else
+        "gibbs"; not "ais". How "ll" gets the partition function of a Markov network: "exact" (the
+        default), "bp", "meanfield" or "ais".
     sample_weight : array-like of float, shape (n_samples,), optional
         Weight 2 counts as two examples, so survey weights have to add up to their number.
     random_state : int, generator or None
@@ -187,10 +188,10 @@ def _score_weighted(
         if len(treated.row_of) < len(data.row_of):
             scored[scored] = (data.values != MISSING).all(axis=1)
         data = treated
-    note = describe_sampling(own, asked, how)
+    found = measure(own, data, asked, how)
+    note = describe_sampling(own, data, asked, how)
     if note is not None:
         warn_user(note)
-    found = measure(own, data, asked, how)
     if scored.all():
         return found
     per_example = np.full(len(scored), np.nan)
@@ -198,14 +199,24 @@ def _score_weighted(
     return replace(found, per_example=per_example)
 
 
-def describe_sampling(model: Model, metric: Metric, how: How) -> str | None:
+def describe_sampling(
+    model: Model, data: Dataset | IncompleteData, metric: Metric, how: How
+) -> str | None:
     """Return what to know of a score: a method that is not used, or samples that may be stuck."""
+    method = how.inference or next(iter(metric.methods), None)
+    if method == AUTO:
+        unknown = np.zeros((data.n_rows, len(model.schema)), bool)
+        unknown[:, max(_request(model, metric, how).groups, key=len)] = True
+        chosen = plan(model, MARGINALS, unknown)
+        if chosen.is_exact or not model.has_joint:
+            return None
+        note = f"{metric.name} is estimated, by one Gibbs chain for each row: {chosen.why}"
+        return " ".join(filter(None, (note, describe_barriers(model, "gibbs"))))
     if how.inference not in (None, EXACT) and metric.methods:
         is_likelihood = not metric.by_group
-        method = how.inference
         if model.is_exact or (is_likelihood and plan(model, LIKELIHOOD, method=method).is_exact):
             return f"{how.spell('inference', method)}: not used, because {model.title} is exact."
-    return describe_barriers(model, how.inference or metric.methods[0]) if metric.methods else None
+    return describe_barriers(model, method) if method is not None else None
 
 
 def _request(model: Model, metric: Metric, how: How) -> Request:

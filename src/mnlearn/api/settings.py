@@ -14,6 +14,7 @@ _SAMPLED = ("burn_in", "samples")
 _ITERATED = ("iterations", "tolerance")
 # The settings that each method of inference reads.
 SETTINGS = {
+    AUTO: _SAMPLED,
     "gibbs": _SAMPLED,
     "exact": (),
     "mcsat": _SAMPLED,
@@ -61,11 +62,10 @@ def refusal(name: str, which: str, read: Iterable[str], spell: Spell) -> InputEr
 
 
 def check_read(method: str, given: Iterable[str], spell: Spell = spell_argument) -> None:
-    """Refuse settings that the method of a query does not read; "auto" reads those of sampling."""
-    read = _SAMPLED if method == AUTO else SETTINGS[method]
+    """Refuse settings that the method of a query does not read."""
     for name in given:
-        if name not in read:
-            raise refusal(name, f"inference {method}", read, spell)
+        if name not in SETTINGS[method]:
+            raise refusal(name, f"inference {method}", SETTINGS[method], spell)
 
 
 def check_settings(settings: Mapping[str, Any]) -> dict[str, Any]:

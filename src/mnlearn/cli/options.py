@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from mnlearn.cli.examples import Reader
-from mnlearn.inference.settings import METHODS, SCHEDULES
+from mnlearn.inference.settings import AUTO, METHODS, SCHEDULES
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import SEED
@@ -190,9 +190,7 @@ _READING_OPTIONS = (
 )
 
 
-def inference_options(
-    help_text: str, methods: Collection[str] = METHODS, default: str | None = None
-) -> Callable[[F], F]:
+def inference_options(help_text: str, default: str | None = None) -> Callable[[F], F]:
     """Return what adds `inference` and `settings`, those that were given, to a command."""
 
     def add(command: F) -> F:
@@ -204,7 +202,7 @@ def inference_options(
 
         choice = click.option(
             "--inference",
-            type=click.Choice(list(methods)),
+            type=click.Choice([AUTO, *METHODS]),
             default=default,
             show_default=True,
             help=f"{help_text} {_METHODS_HELP}",

@@ -18,7 +18,7 @@ from mnlearn.cli.options import (
     tell_unused,
     threads_option,
 )
-from mnlearn.inference.settings import AUTO, METHODS, SAMPLERS
+from mnlearn.inference.settings import AUTO, SAMPLERS
 from mnlearn.runtime.atomic import is_standard
 from mnlearn.runtime.errors import InputError, at
 
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
 @memory_option
 @inference_options(
     "auto is exact where tables or a circuit fit into memory, and else samples. The others:",
-    (AUTO, *METHODS),
     AUTO,
 )
 @threads_option
@@ -190,8 +189,9 @@ def sample(
     from mnlearn.data.dataset import Dataset
     from mnlearn.data.text_tables import save_text
     from mnlearn.inference.plan import SAMPLE, plan
-    from mnlearn.inference.sampling import sample_rows
+    from mnlearn.inference.sampling import describe_chains, sample_rows
     from mnlearn.models.io.formats import load_model
+    from mnlearn.runtime.progress import say
     from mnlearn.runtime.random_streams import stream_seed
     from mnlearn.variables.schema import NO_STATE
 
@@ -204,6 +204,9 @@ def sample(
         chosen = plan(model, SAMPLE, (known == NO_STATE)[None], inference)
     if chosen.is_exact:
         tell_unused(["burn_in"], "the rows are drawn exactly")
+    note = describe_chains(model, chosen, burn_in)
+    if note is not None:
+        say(f"{model_path}: {note}")
     how = {"seed": stream_seed(seed, "sample"), "threads": threads}
     with at(question.evidence.name_row(0)):
         rows = sample_rows(model, n_rows, burn_in, chosen=chosen, known=known, **how)

@@ -53,8 +53,8 @@ _HELP = "Score MODEL on DATA, in nats per example; higher is better.\n\n\b\n" + 
     help="Default: pll for Markov and dependency networks, ll for all other models.",
 )
 @inference_options(
-    "How cmll gets its marginals, by default by Gibbs sampling, and ll the partition function, by "
-    "default exactly. The methods:"
+    "How cmll gets its marginals, by default exactly where that is cheap (auto), else by Gibbs "
+    "sampling, and ll the partition function, by default exactly. The methods:"
 )
 @click.option(
     "--ais",
@@ -118,10 +118,10 @@ def score(
     is_exact = asked.sums_missing(how.inference)
     data: Any = found.data if is_exact else found.complete(data_path, _advice(model, metric))
     check_data(data_path, model, data)
-    note = describe_sampling(model, asked, how)
+    result = measure(model, data, asked, how)
+    note = describe_sampling(model, data, asked, how)
     if note is not None:
         say(f"{model_path}: {note}")
-    result = measure(model, data, asked, how)
     if per_example is not None:
         _write_scores(per_example, metric, result.per_example)
     impossible = np.flatnonzero(np.isneginf(result.per_example))

@@ -16,9 +16,12 @@ from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.memory import most_cells
 
 # A circuit of up to so many edges, of networks of up to so many literals, takes about a second.
 SMALL = 200_000
+# While it is made, an edge of a circuit takes the memory of about so many cells of tables.
+_CELLS = 8
 _LITERALS = 50_000
 # Nor is a small circuit sought of a network whose tables would have more entries than this.
 _LOG2_ENTRIES = 20
@@ -50,16 +53,17 @@ def tables_of(model: Model) -> TableForm | None:
 
 
 def circuit_of(model: Model, max_edges: int = MAX_EDGES) -> ArithmeticCircuit:
-    """Return the circuit of a network that has at most some number of edges.
+    """Return the circuit of a network that has at most some number of edges, and fits in memory.
 
     Whether there is one does not depend on what was asked before.
     """
     tried = _TRIED.setdefault(model, _Tried())
+    max_edges = min(max_edges, most_cells() // _CELLS)
     if max_edges <= SMALL:
         if tried.unlikely is None:
             tried.unlikely = _is_unlikely(model)
         if tried.unlikely:
-            raise CircuitTooLargeError("circuit: is probably not small.")
+            raise CircuitTooLargeError("its circuit would probably be too large.")
     if tried.circuit is None and tried.too_few < max_edges:
         try:
             tried.circuit = compile_network(model, max_edges)

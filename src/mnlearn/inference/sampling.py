@@ -110,6 +110,16 @@ def sample_rows(
     return rows
 
 
+def describe_chains(model: Model, chosen: Plan, burn_in: int) -> str | None:
+    """Return what to know of examples that are ends of chains though nobody asked for these."""
+    if chosen.is_exact or not chosen.why or not model.has_joint:
+        return None
+    return (
+        f"each row is the end of a Gibbs chain of {burn_in:,} sweeps, which may not have forgotten "
+        f"its start: {chosen.why}"
+    )
+
+
 def describe_barriers(model: Model, method: str) -> str | None:
     """Return what to know of Gibbs sampling in a network that gives states probability 0.
 

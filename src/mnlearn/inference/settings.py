@@ -29,8 +29,8 @@ _SAMPLES = {"mcsat": (1000, 10000)}
 class Inference:
     """How marginals are computed.
 
-    method : Gibbs sampling, enumeration of up to 2^20 states of the query variables, MC-SAT, loopy
-    belief propagation, or mean field. burn_in : samples at the start of each chain that are not
+    method : as planned ("auto"), Gibbs sampling, enumeration of up to 2^20 states of the query
+    variables, MC-SAT, loopy belief propagation, or mean field. burn_in : samples at the start of each chain that are not
     counted. samples : samples that are counted. iterations : most iterations of belief propagation
     and mean field. tolerance : both have converged when the log-odds of each marginal change by at
     most this in an iteration. damping : share of the old message that an update of belief
@@ -49,7 +49,7 @@ class Inference:
     schedule: str = "sequential"
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
+        if self.method not in (AUTO, *METHODS):
             expected = ", ".join(METHODS[:-1]) + f" or {METHODS[-1]}"
             raise InputError(f"expected {expected}, got {self.method!r}.", where="inference")
         if self.burn_in < 0 or self.samples < 1:

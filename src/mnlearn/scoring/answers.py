@@ -1,6 +1,7 @@
 """Probabilities that models give to the states of query variables, for conditional scores."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from mnlearn.inference.circuits.evaluation import UNKNOWN
 from mnlearn.inference.exact import ExactForm, conditionals
 from mnlearn.inference.marginals import Marginals, conditional_marginals
 from mnlearn.inference.plan import MARGINALS, plan
-from mnlearn.inference.settings import Inference
+from mnlearn.inference.settings import AUTO, Inference
 from mnlearn.inference.state_columns import of_values, state_probabilities
 from mnlearn.inference.terms import Terms, terms_of
 from mnlearn.models.model import Model
@@ -49,15 +50,14 @@ def answerer(model: Model, inference: Inference, seed: int, threads: int) -> Ans
     def answer(data: Dataset, query: NDArray[np.int64]) -> Answer:
         unknown = np.isin(np.arange(data.n_vars), query)
         every = np.broadcast_to(unknown, (data.n_rows, data.n_vars))
-        form = plan(model, MARGINALS, every, inference.method).form
-        if form is not None:
-            return _answer_exactly(form, data, query, threads)
+        chosen = plan(model, MARGINALS, every, inference.method)
+        if chosen.form is not None:
+            return _answer_exactly(chosen.form, data, query, threads)
+        how = replace(inference, method=chosen.method) if inference.method == AUTO else inference
         query = np.sort(query)
         if not terms:
             terms.append(terms_of(model))
-        found = conditional_marginals(
-            terms[0], data.rows, query, inference, seed=seed, threads=threads
-        )
+        found = conditional_marginals(terms[0], data.rows, query, how, seed=seed, threads=threads)
         log_own = found.log_own(data.schema.values(data.rows)[:, query])
         if found.approximation is not None:
             return Answer(query, log_own, found.approximation.converged[found.row_of])

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mnlearn.inference.settings import ITERATIVE, LIKELIHOOD_METHODS, METHODS
+from mnlearn.inference.settings import AUTO, ITERATIVE, LIKELIHOOD_METHODS, METHODS
 from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _cmll(model: "Model", data: "Dataset", request: Request) -> "Score":
     from mnlearn.inference.settings import Inference
     from mnlearn.scoring.any_model import cmll
 
-    inference = request.inference or Inference()
+    inference = request.inference or Inference(AUTO)
     assert isinstance(inference, Inference)
     return cmll(
         model,
@@ -136,7 +136,7 @@ METRICS = (
         "it. The unit is nats per example; higher is better.",
         measure=_cmll,
         by_group=True,
-        methods=METHODS,
+        methods=(AUTO, *METHODS),
     ),
     Metric(
         name="cll",
