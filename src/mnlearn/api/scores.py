@@ -111,9 +111,8 @@ def score(
     groups : sequence of sequence of str or int, optional
         The query groups, by names or numbers of variables. A variable in none is evidence only.
     inference : {"auto", "gibbs", "exact", "mcsat", "bp", "meanfield", "ais"}, optional
-        How "cmll" gets its marginals; default: "auto", which is exact where that is cheap and else
-        "gibbs"; not "ais". How "ll" gets the partition function of a Markov network: "exact" (the
-        default), "bp", "meanfield" or "ais".
+        How "cmll" gets its marginals; default: "auto", exact or else "gibbs"; not "ais". How "ll"
+        gets the partition function: "exact" (the default), "bp", "meanfield" or "ais".
     sample_weight : array-like of float, shape (n_samples,), optional
         Weight 2 counts as two examples, so survey weights have to add up to their number.
     random_state : int, generator or None
@@ -212,7 +211,7 @@ def describe_sampling(
             return None
         note = f"{metric.name} is estimated, by one Gibbs chain for each row: {chosen.why}"
         return " ".join(filter(None, (note, describe_barriers(model, "gibbs"))))
-    if how.inference not in (None, EXACT) and metric.methods:
+    if method is not None and how.inference not in (None, EXACT):
         is_likelihood = not metric.by_group
         if model.is_exact or (is_likelihood and plan(model, LIKELIHOOD, method=method).is_exact):
             return f"{how.spell('inference', method)}: not used, because {model.title} is exact."

@@ -30,13 +30,14 @@ class Inference:
     """How marginals are computed.
 
     method : as planned ("auto"), Gibbs sampling, enumeration of up to 2^20 states of the query
-    variables, MC-SAT, loopy belief propagation, or mean field. burn_in : samples at the start of each chain that are not
-    counted. samples : samples that are counted. iterations : most iterations of belief propagation
-    and mean field. tolerance : both have converged when the log-odds of each marginal change by at
-    most this in an iteration. damping : share of the old message that an update of belief
-    propagation keeps, against oscillation in loops; at least 0 and below 1. schedule : whether
-    belief propagation computes a message from the newest messages, or all messages of an iteration
-    from those of the iteration before, or next the messages for which most has changed.
+    variables, MC-SAT, loopy belief propagation, or mean field. burn_in : samples at the start of
+    each chain that are not counted. samples : samples that are counted. iterations : most
+    iterations of belief propagation and mean field. tolerance : both have converged when the
+    log-odds of each marginal change by at most this in an iteration. damping : share of the old
+    message that an update of belief propagation keeps, against oscillation in loops; at least 0 and
+    below 1. schedule : whether belief propagation computes a message from the newest messages, or
+    all messages of an iteration from those of the iteration before, or next the messages for which
+    most has changed.
     """
 
     method: str = "gibbs"

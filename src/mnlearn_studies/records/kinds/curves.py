@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset, load_npz
 from mnlearn.inference.circuits.exact import UNKNOWN, conditionals, log_value, row_evaluator
 from mnlearn.inference.marginals import conditional_marginals
-from mnlearn.inference.plan import MARGINALS, plan
 from mnlearn.inference.score import check_variables
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.state_columns import (
@@ -54,17 +53,18 @@ def query_curve(job: Job) -> dict[str, Any]:
     """
     recipe, test = job.recipe, load_npz(job.path("test"))
     model = read_npz(job.chosen())
+    # A tree of any kind answers exactly, as its circuit.
+    model = model.to_circuit() if model.is_exact else model
     rows, rank = _queried(model, test, job.path("queries"))
     n_sampled = recipe["n_sampled"]
     record: dict[str, Any] = {}
-    settings = Inference(**(recipe["inference"] or {}))
-    if plan(model, MARGINALS, method=settings.method).is_exact:
+    if isinstance(model, ArithmeticCircuit):
         record["n_queries_single"] = min(_SINGLE, len(rows))
-        # A tree of any kind answers exactly, as its circuit.
-        answer: Callable[[_Queries], dict[str, Any]] = partial(_answer_exactly, model.to_circuit())
+        answer: Callable[[_Queries], dict[str, Any]] = partial(_answer_exactly, model)
     else:
         rows, rank = rows[:n_sampled], rank[:n_sampled]
         seed = stream_seed(recipe["seed"], job.record.dataset, job.record.names[0], "queries")
+        settings = Inference(**(recipe["inference"] or {}))
         record |= {"inference": settings.as_record(), "seed": seed}
         answer = _Approximation(terms_of(model), settings, seed, bool(recipe["beliefs"])).answer
     points = []
