@@ -30,7 +30,6 @@ def fill_folder(tmp_path, monkeypatch):
         "empty": "",
         "ragged": "0,1\n0,1\n0\n",
         "fractions": "0,1\n0,0.5\n",
-        "gap": "0,1\n\n0,1\n",
         "evidence": "*,0,1,0,1,0\n0,0,1,0,1,0\n*,*,1,0,1,*\n*,0,1,0,1,0\n",
         "evidence5": "*,0,1,0,1\n",
         "evidence3": "*,0,1,0,1,0\n*,0,3,0,1,0\n",
@@ -44,14 +43,9 @@ def fill_folder(tmp_path, monkeypatch):
         "unknown.yaml": "kapa: [0.1]\n",
         "groups.json": "[[0, 1, 2], [3, 4, 5]]",
         "twice.json": "[[0, 1, 1]]",
-        "overlap.json": "[[0, 1], [1]]",
         "range.json": "[[9]]",
         "flat.json": "[1, 2]",
-        "object.json": "{}",
-        "nothing.json": "[]",
-        "string.json": '"ab"',
         "letters.json": '[["a"]]',
-        "halves.json": "[[1.5], [2]]",
         "broken.json": "{",
     }
     for name, text in texts.items():

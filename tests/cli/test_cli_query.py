@@ -211,7 +211,6 @@ def test_query_finds_columns_by_name():
         ("query m.npz --evidence empty", "empty: holds no evidence"),
         ("query m.npz --evidence evidence5", "evidence5, line 1: expected 6 values"),
         ("query m.npz --evidence evidence3", "evidence3, line 2"),
-        ("query m.npz --evidence binary.csv", "binary.csv: is not a text file"),
         ("query m.npz --evidence evidence --samples 0", "--samples"),
         ("query m.npz --evidence evidence --burn-in -1", "--burn-in"),
         ("query m.npz --evidence evidence --out file/q.csv", "file/q.csv: cannot be written"),
