@@ -33,19 +33,8 @@ def _log_sum(count, added, log_table):
 
 
 @kernel
-def _score_of_two(c0, c1, smoothing):
-    """Return the log-likelihood of a leaf's own examples under its smoothed distribution."""
-    pseudocount, all_pseudocounts, state_log, total_log = smoothing
-    return (
-        c0 * _log_sum(c0, pseudocount, state_log)
-        + c1 * _log_sum(c1, pseudocount, state_log)
-        - (c0 + c1) * _log_sum(c0 + c1, all_pseudocounts, total_log)
-    )
-
-
-@kernel
 def _score(count, smoothing):
-    """Return the same for the counts of any number of states, float64 of shape (k,)."""
+    """Return the log-likelihood of a leaf's own examples under its smoothed distribution."""
     pseudocount, all_pseudocounts, state_log, total_log = smoothing
     score, total = 0.0, 0.0
     for x in range(len(count)):
@@ -60,10 +49,6 @@ def largest_gain(count, smoothing):
 
     The score of a pure leaf of c examples is convex in c and 0 at 0, so two of them never beat one.
     """
-    if len(count) == 2:
-        c0, c1 = count[0], count[1]
-        pure = _score_of_two(c0, 0.0, smoothing) + _score_of_two(0.0, c1, smoothing)
-        return pure - _score_of_two(c0, c1, smoothing)
     pseudocount, all_pseudocounts, state_log, total_log = smoothing
     pure = 0.0
     for c in count:
@@ -73,20 +58,8 @@ def largest_gain(count, smoothing):
 
 
 @kernel
-def _gains_of_two(ones, active, count, smoothing, gain):
-    """Write what a node gains by each split, for a target of two states."""
-    ones0, ones1 = ones[0], ones[1]
-    c0, c1 = count[0], count[1]
-    here = _score_of_two(c0, c1, smoothing)
-    for k in range(len(active)):
-        a0, a1 = ones0[active[k]], ones1[active[k]]
-        score = _score_of_two(a0, a1, smoothing) + _score_of_two(c0 - a0, c1 - a1, smoothing)
-        gain[k] = score - here
-
-
-@kernel
-def _gains_of_many(ones, active, count, smoothing, gain):
-    """Write what a node gains by each split, for a target of any number of states."""
+def _gains(ones, active, count, smoothing, gain):
+    """Write what a node gains by each split."""
     here = _score(count, smoothing)
     inside, outside = np.empty_like(count), np.empty_like(count)
     for k in range(len(active)):
@@ -105,10 +78,7 @@ def best_split(ones, active, gain, count, smoothing):
     if len(active) == 0:
         return -1, -np.inf
     gains = gain[: len(active)]
-    if len(count) == 2:
-        _gains_of_two(ones, active, count, smoothing, gains)
-    else:
-        _gains_of_many(ones, active, count, smoothing, gains)
+    _gains(ones, active, count, smoothing, gains)
     tolerance = EQUAL * count.sum()
     best = first_greatest(gains, tolerance)
     return active[best], gains[best] - tolerance
