@@ -10,13 +10,13 @@ from mnlearn.inference.conditionals import log_conditionals
 from mnlearn.learning.conversion import (
     BASES,
     Orders,
+    average_networks,
     choose_base,
     choose_orders,
     consistency_gap,
     cpd_features,
     to_markov_network,
 )
-from mnlearn.learning.mixtures import average_networks
 from mnlearn.learning.trees import learn_tree_path
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees, tree_network
 from mnlearn.models.features import features_of

@@ -16,10 +16,10 @@ from mnlearn.kernels.l1_logistic.quadratic_model import (
     _step_inside,
     renew_hessian,
 )
+from mnlearn.learning.conversion import average_networks
 from mnlearn.learning.learner import Task
 from mnlearn.learning.logistic import Regressions, _design, learn_logistic_path
 from mnlearn.learning.logistic_path import build_pair_features, merge_pairs
-from mnlearn.learning.mixtures import average_networks
 from mnlearn.methods.dn_lr import PenaltyPaths
 from mnlearn.runtime.errors import InputError
 

@@ -8,9 +8,9 @@ from made_random import random_data
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.exact import conditionals, log_partition, log_value
 from mnlearn.learning.learner import Task
-from mnlearn.learning.mixtures import learn_circuit_mixture
 from mnlearn.learning.tree_mixtures import (
     TreeMixture,
+    learn_circuit_mixture,
     learn_tree_mixture,
 )
 from mnlearn.learning.trees import learn_tree_path

@@ -48,7 +48,6 @@ class Checkpoints(Store):
         return value
 
     def load(self, key: Mapping[str, Any]) -> dict[str, NDArray] | None:
-        """Return the state that was kept last under a key, or None."""
         path = self._path({"state": dict(key)}, ".state.npz")
         if path is None or not path.exists():
             return None
@@ -60,7 +59,6 @@ class Checkpoints(Store):
         return arrays if seal is not None and str(seal) == _array_digest(arrays) else None
 
     def save(self, key: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> None:
-        """Keep the state of a step that is running; it replaces the state kept before."""
         path = self._path({"state": dict(key)}, ".state.npz")
         if path is not None:
             write_arrays(path, {**arrays, _SEAL: np.array(_array_digest(arrays))})

@@ -4,14 +4,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset, merge_rows
-from mnlearn.inference.conditionals import conditional_log_odds, log_conditionals
+from mnlearn.inference.conditionals import log_conditionals
 from mnlearn.kernels import conversion as kernels
-from mnlearn.kernels.conversion import merge_subfeatures, write_subfeatures
-from mnlearn.models.dependency_network import DependencyNetwork
+from mnlearn.models.dependency_network import DependencyNetwork, flat_trees
 from mnlearn.models.features import (
     FeatureSet,
     canonicalise,
@@ -22,6 +20,7 @@ from mnlearn.models.features import (
 )
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.tree_features import paths_with_states
+from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import Schema
 
@@ -84,24 +83,47 @@ def smooth_marginals(data: Dataset) -> NDArray[np.float64]:
     return np.asarray((ones + 1.0) / (data.n_examples + n_states))
 
 
-def cpd_features(network: DependencyNetwork) -> tuple[FeatureSet, NDArray, NDArray]:
+def cpd_features(
+    network: DependencyNetwork, odds: bool = False
+) -> tuple[FeatureSet, NDArray, NDArray]:
     """Return all CPDs as (features, target, weight), whose sum is log P(target | rest).
 
     The features of a tree are the paths to its leaves with each state of the target. The weights of
-    log-linear CPDs lack the normalisation, which depends on the other variables.
+    log-linear CPDs lack the normalisation, which depends on the other variables. With `odds` those
+    of trees are log-odds against the first state, without those of 0.
     """
     trees, schema = network.trees, network.schema
     leaves = np.flatnonzero(trees.is_leaf & ~trees.is_flat(schema)[trees.target])
     paths, place = paths_with_states(trees, schema, leaves)
-    weight = np.concatenate([trees.log_prob.ravel()[place], network.weight])
+    node, state = np.divmod(place, trees.most_states)
+    weight = trees.log_prob[node, state] - (trees.log_prob[node, 0] if odds else 0.0)
     if not np.isfinite(weight).all():
         raise InputError("conversion: a conditional probability is 0; smooth the network first.")
-    target = trees.target[place // trees.most_states].astype(np.int32)
-    features, target = concatenate([paths, network.features]), np.append(target, network.target)
-    if (schema.arity <= 2).all():
+    if odds:
+        kept = np.flatnonzero(weight)
+        paths, node, weight = paths.select(kept), node[kept], weight[kept]
+        order = np.lexsort((paths.var, paths.owner))
+        paths = feature_set(paths.start, paths.var[order], paths.value[order])
+    features, target = concatenate([paths, network.features]), trees.target[node]
+    target = np.concatenate([target, network.target]).astype(np.int32)
+    weight = np.concatenate([weight, network.weight])
+    if odds or (schema.arity <= 2).all():
         return features, target, weight
     features, can_hold = with_least_literals(features, schema.start)
     return features.select(can_hold), target[can_hold], weight[can_hold]
+
+
+def average_networks(parts: list[tuple[float, DependencyNetwork]]) -> DependencyNetwork:
+    """Return the network whose scores of states are the weighted sums of those given."""
+    pieces = [(share, *cpd_features(network, odds=True)) for share, network in parts if share]
+    first = parts[0][1]
+    return DependencyNetwork(
+        flat_trees(first.schema),
+        concatenate([features for _, features, _, _ in pieces]),
+        read_only(np.concatenate([target for _, _, target, _ in pieces])),
+        read_only(np.concatenate([share * weight for share, _, _, weight in pieces])),
+        first.schema,
+    )
 
 
 def consistency_gap(
@@ -113,18 +135,9 @@ def consistency_gap(
     the network is consistent.
     """
     data = data.subset(np.arange(0, data.n_rows, -(-data.n_rows // GAP_ROWS)))
-    if not data.schema.is_binary:
-        log_p, of_converted = (log_conditionals(m, data, threads) for m in (network, converted))
-        divergence = (np.exp(log_p) * (log_p - of_converted)).sum(axis=1) / data.n_vars
-        return float(data.weight @ divergence / data.n_examples)
-    log_odds = conditional_log_odds(network, data, threads)
-    of_converted = conditional_log_odds(converted, data, threads)
-    one, zero = scipy.special.expit(log_odds), scipy.special.expit(-log_odds)
-    divergence = one * (scipy.special.log_expit(log_odds) - scipy.special.log_expit(of_converted))
-    divergence += zero * (
-        scipy.special.log_expit(-log_odds) - scipy.special.log_expit(-of_converted)
-    )
-    return float(data.weight @ divergence.mean(axis=1) / data.n_examples)
+    log_p, of_converted = (log_conditionals(m, data, threads) for m in (network, converted))
+    divergence = (np.exp(log_p) * (log_p - of_converted)).sum(axis=1) / data.n_vars
+    return float(data.weight @ divergence / data.n_examples)
 
 
 class _SortedTests(NamedTuple):
@@ -166,7 +179,7 @@ def to_markov_network(
     n_tested = schema.n_columns + len(joined)
     mark = np.random.default_rng(0).integers(0, 2**64, (n_tested, 2), np.uint64)
     share = 0.5 if orders.reverse else 1.0
-    total, source = merge_subfeatures(
+    total, source = kernels.merge_subfeatures(
         features.start, tests.order, tests.distance, tests.target_at,
         mark[features.var, features.value], weight, shares, subsets, n_vars, tests.boundary,
         orders.rotations, share, share if orders.reverse else 0.0,
@@ -267,7 +280,7 @@ def _write_features(tests: _SortedTests, source: NDArray[np.int64]) -> FeatureSe
     features = tests.features
     start = np.concatenate([[0], np.cumsum(source[:, 1] + source[:, 3])])
     var, value = np.empty(start[-1], np.int32), np.empty(start[-1], np.uint8)
-    write_subfeatures(
+    kernels.write_subfeatures(
         features.start, features.var, features.value, tests.order, tests.target_at, source, start,
         var, value,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Mixtures of Chow-Liu trees, learned by EM (Meila & Jordan 2000)."""
+"""Mixtures of Chow-Liu trees, learned by EM (Meila & Jordan 2000), and of other circuits."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.kernels.chow_liu import (
     add_pair_weights,
     add_weights_of_ones,
@@ -23,6 +24,7 @@ from mnlearn.learning.latent_trees.chow_liu import (
 )
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.circuit_building import NO_PARENT, mixture_circuit, tree_circuit
+from mnlearn.runtime.errors import DATA, InputError
 from mnlearn.runtime.progress import pulse, say
 from mnlearn.runtime.random_streams import stream
 from mnlearn.runtime.threads import map_ranges
@@ -87,7 +89,6 @@ class TreeMixture:
         return at_zero, np.ascontiguousarray(of_one.T), np.ascontiguousarray(of_both.T)
 
     def circuit(self) -> ArithmeticCircuit:
-        """Return the mixture as a circuit."""
         trees = zip(self.parent, self.log_prob, strict=True)
         circuits = [tree_circuit(parent, table, self.schema) for parent, table in trees]
         return mixture_circuit(circuits, np.log(self.share))
@@ -308,3 +309,55 @@ def _log_tables(
     tables[parent == NO_PARENT, 0] = np.log(np.stack([1.0 - one, one], axis=1))[parent == NO_PARENT]
     tables[parent == NO_PARENT, 1] = 0.0
     return tables
+
+
+# Iterations of EM for the shares alone, which converge quickly.
+_SHARE_ITERATIONS = 50
+
+
+def learn_circuit_mixture(
+    data: Dataset,
+    joint: NDArray[np.float64],
+    learn: Callable[[Dataset], ArithmeticCircuit],
+    *,
+    rounds: int = 1,
+    seed: int = 20,
+    threads: int = 1,
+) -> ArithmeticCircuit:
+    """Return a mixture of circuits with the components of another mixture, `joint`, as a start.
+
+    A round draws each example to a component by its posterior probabilities (stochastic EM), since
+    learners of structure count whole examples, learns the circuits, and then the shares by EM.
+    """
+    if data.is_weighted:
+        raise InputError("mixtures of this base take no examples with weights.", where=DATA)
+    rng = stream(seed, "mixture of circuits")
+    for _ in range(rounds):
+        components = _draw(joint[data.row_of], rng)
+        circuits = [
+            learn(data.take(np.flatnonzero(components == k))) for k in np.unique(components)
+        ]
+        log_z = np.array([log_partition(one) for one in circuits])
+        log_p = np.stack([log_value(one, data.rows, threads) for one in circuits], axis=1) - log_z
+        log_share = _learn_shares(log_p, data.weight)
+        kept = np.flatnonzero(np.isfinite(log_share))
+        circuits, joint = [circuits[k] for k in kept], (log_p + log_share)[:, kept]
+    return mixture_circuit(circuits, (log_share - log_z)[kept])
+
+
+def _draw(joint: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return a component of each row of `joint`, drawn by its posterior probabilities."""
+    # The largest sum of a log-probability and a Gumbel variable is a draw.
+    return np.argmax(joint + rng.gumbel(size=joint.shape), axis=1)
+
+
+def _learn_shares(log_p: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the logs of the shares that make the likelihood of fixed components greatest."""
+    n_components = log_p.shape[1]
+    log_share = np.full(n_components, -np.log(n_components))
+    for _ in range(_SHARE_ITERATIONS):
+        joint = log_p + log_share
+        posterior = np.exp(joint - np.logaddexp.reduce(joint, axis=1)[:, None])
+        with np.errstate(divide="ignore"):
+            log_share = np.log((weight[:, None] * posterior).sum(axis=0) / weight.sum())
+    return log_share

@@ -11,8 +11,7 @@ from typing import Any
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning.checkpoints import Checkpoints
 from mnlearn.learning.grid_order import WORSE_IN_A_ROW, Point, is_falling, order_points
-from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task
-from mnlearn.learning.rounds import Round, own_points
+from mnlearn.learning.learner import Fitted, Learner, Round, Stage, Start, Task, own_points
 from mnlearn.learning.shares import Part, Shares
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.model import Model
@@ -237,7 +236,6 @@ class _StageSearch:
 
     @property
     def stage(self) -> Stage:
-        """The stage."""
         return self.learner.stages[self.number]
 
     @property

@@ -18,7 +18,6 @@ class ACBN(CircuitLearner):
     )
 
     def learn(self, budgets: EdgeBudgets) -> Fitted:
-        """Return the circuit of a budget of edges."""
         return budgets.fit(
             lambda: BayesGrowth(budgets.task.train, self.pseudocount), self, self.pseudocount
         )

@@ -18,7 +18,6 @@ class ACMN(CircuitLearner):
     l1: float = l1_penalty(1.0)
 
     def learn(self, budgets: EdgeBudgets) -> Fitted:
-        """Return the circuit of a budget of edges, its weights learned to the end."""
         penalty = Penalty(self.sd, self.l1)
         return budgets.fit(
             lambda: MarkovGrowth(budgets.task.train, penalty), self, self.sd, self.l1

@@ -19,7 +19,6 @@ class Atomic(Learner):
     pseudocount: float = parameter(0.5, "count added to each value of a variable; above 0", above=0)
 
     def learn(self, task: Task) -> Fitted:
-        """Return the network."""
         began = time.process_time()
         train = task.train
         ones = train.frequency * train.n_examples + self.pseudocount

@@ -58,11 +58,9 @@ class BLM(WeightedFeatures):
         )
 
     def features(self, workspace: Workspace) -> FeatureSet:
-        """Return the features of one search."""
         return self._found(workspace)[0].features
 
     def record(self, workspace: Workspace) -> tuple[float, dict[str, Any]]:
-        """Return the seconds of a search, and its passes."""
         search, seconds = self._found(workspace)
         return seconds, {"n_passes": len(search.replaced), "n_replaced": sum(search.replaced)}
 

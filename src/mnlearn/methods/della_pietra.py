@@ -123,11 +123,9 @@ class DellaPietra(WeightedFeatures):
         return found
 
     def features(self, workspace: Workspace) -> FeatureSet:
-        """Return the features of one search."""
         return self._induced(workspace)[0]
 
     def record(self, workspace: Workspace) -> tuple[float, dict[str, Any]]:
-        """Return the seconds of a search, and what its record says."""
         return self._induced(workspace)[1:]
 
     title = "Della Pietra"

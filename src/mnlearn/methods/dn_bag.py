@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from mnlearn.learning.conversion import average_networks
 from mnlearn.learning.learner import Fitted, Stage, Task, Workspace
-from mnlearn.learning.mixtures import average_networks
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.trees import TreePath, learn_tree_path
 from mnlearn.methods.dn_tree import TreeLearner
@@ -23,7 +23,6 @@ class DNBag(TreeLearner):
 
     @classmethod
     def learn_share(cls, task: Task) -> None:
-        """Grow the trees of this process's share of the variables, on all samples."""
         cls.first(task)._grow(task)
 
     def _grow(self, task: Task) -> list[TreePath]:
@@ -44,7 +43,6 @@ class DNBag(TreeLearner):
         ]
 
     def learn(self, workspace: Workspace) -> Fitted:
-        """Return the network of one kappa."""
         task, key = workspace.task, self.values_but("kappa")
         paths, seconds = workspace.get(key, lambda: self._grow(task))
         trees = [path.cut(self.kappa) for path in paths]

@@ -28,7 +28,6 @@ class DNBoost(Learner):
 
     @classmethod
     def learn_share(cls, task: Task) -> None:
-        """Grow the trees of this process's share of the variables."""
         for depth, rate in itertools.product(task.grid["max_depth"], task.grid["rate"]):
             replace(cls.first(task), max_depth=depth, rate=rate)._grow(task)
 
@@ -41,7 +40,6 @@ class DNBoost(Learner):
         return found
 
     def learn(self, workspace: Workspace) -> Fitted:
-        """Return the network of some rounds."""
         key = self.values_but("n_rounds")
         trees, seconds = workspace.get(key, lambda: self._grow(workspace.task))
         network = trees.network(self.n_rounds)

@@ -64,7 +64,6 @@ class LogisticLearner(Learner):
 
     @classmethod
     def learn_share(cls, task: Task) -> None:
-        """Learn this process's share, down to where the search of penalties would end."""
         learner, paths = cls.first(task), PenaltyPaths(task)
         ends_early = cls.stages[0].until_worse is not None and task.criterion is not None
         scores: list[float] = []

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from mnlearn.learning.conversion import average_networks
 from mnlearn.learning.learner import Fitted, Stage, Workspace
-from mnlearn.learning.mixtures import average_networks
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.trees import TreePath
 from mnlearn.methods.dn_tree import TreeLearner
@@ -20,7 +20,6 @@ class DNMixed(TreeLearner):
     )
 
     def learn(self, workspace: Workspace) -> Fitted:
-        """Return the network of one share and kappa."""
         trees, given = self.learn_trees(workspace), workspace.task.network
         assert isinstance(trees.model, DependencyNetwork)
         assert given is not None

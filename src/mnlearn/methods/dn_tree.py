@@ -27,7 +27,6 @@ class TreeLearner(Learner):
 
     @classmethod
     def learn_share(cls, task: Task) -> None:
-        """Grow the trees of this process's share of the variables."""
         cls.first(task).grown(Workspace(task))
 
     def grown(self, workspace: Workspace) -> tuple[Trees, float]:

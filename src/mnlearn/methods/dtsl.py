@@ -29,12 +29,10 @@ class DTSL(TreeLearner, WeightedFeatures):
     stopping: str = stopping_rule()
 
     def features(self, workspace: FeatureWorkspace) -> TreeFeatures:
-        """Return the features of the trees of one kappa."""
         schema = workspace.task.train.schema
         return find_tree_features(self.grown(workspace)[0], self.feature_mode, schema)
 
     def record(self, workspace: FeatureWorkspace) -> tuple[float, dict[str, Any]]:
-        """Return the seconds that the trees of the whole grid took."""
         return self.grown(workspace)[1], {}
 
     title = "DTSL"

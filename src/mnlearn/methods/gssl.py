@@ -98,7 +98,6 @@ class GSSL(Learner):
     generation_seed: int = parameter(20, "seed of the generation", low=0, high=2**63)
 
     def learn(self, workspace: GeneratedFeatures, start: Start) -> Fitted:
-        """Return the network of one feature set and weight prior."""
         generated, (selected, spent) = workspace.generated(self), workspace.selected(self)
         initial = None if start.same_features else workspace.initial_weights(self, start)
         seconds = {"structure": generated.seconds, "features": spent}

@@ -19,7 +19,6 @@ class HCLT(Settings, Learner):
     """Chow-Liu tree of hidden variables with several values, each with one observed variable."""
 
     def learn(self, task: Task) -> Fitted:
-        """Return the tree of one choice."""
         began = time.process_time()
         data, judge = task.train, task.criterion
         if judge is None:

@@ -19,11 +19,9 @@ class JunctionTree(SearchSettings, Learner):
 
     @staticmethod
     def prepare(task: Task) -> TreeSearch:
-        """Return the search, which keeps what grid points have in common."""
         return TreeSearch(task.train, threads=task.threads)
 
     def learn(self, search: TreeSearch) -> Fitted:
-        """Return the junction tree of one choice."""
         began = time.process_time()
         names = SearchSettings.__dataclass_fields__
         found = search.find(SearchSettings(**{name: getattr(self, name) for name in names}))

@@ -32,11 +32,9 @@ class L1(LogisticLearner, WeightedFeatures):
     stopping: str = stopping_rule()
 
     def features(self, workspace: FeatureWorkspace) -> FeatureSet:
-        """Return the features of the pairs that the regressions of one penalty join."""
         return build_pair_features(workspace.task.train.n_columns, self._pairs(workspace)[0])
 
     def record(self, workspace: FeatureWorkspace) -> tuple[float, dict[str, Any]]:
-        """Return the seconds that the regressions took, and the number of pairs."""
         pairs, seconds = self._pairs(workspace)
         return seconds, {"n_edges": len(pairs)}
 

@@ -33,7 +33,6 @@ class LTM(Learner):
     )
 
     def learn(self, task: Task) -> Fitted:
-        """Return the latent tree as a circuit."""
         began = time.process_time()
         schema = task.train.schema
         # Variables of one state have no columns and are in no tree.

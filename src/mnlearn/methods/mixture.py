@@ -10,9 +10,8 @@ import numpy as np
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning.learner import Fitted, Learner, Stage, Task, Workspace
 from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
-from mnlearn.learning.mixtures import learn_circuit_mixture
 from mnlearn.learning.parameters import parameter
-from mnlearn.learning.tree_mixtures import TreeMixture, learn_tree_mixture
+from mnlearn.learning.tree_mixtures import TreeMixture, learn_circuit_mixture, learn_tree_mixture
 from mnlearn.methods.acmn import ACMN
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.circuit_building import mixture_circuit
@@ -77,7 +76,6 @@ class Mixture(Learner):
         return self._learn(workspace, 1)
 
     def learn(self, workspace: Workspace) -> Fitted:
-        """Return the mean of the mixtures, as a circuit."""
         return self._learn(workspace, self.n_mixtures)
 
     def _learn(self, workspace: Workspace, n_mixtures: int) -> Fitted:

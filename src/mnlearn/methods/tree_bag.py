@@ -35,7 +35,6 @@ class TreeBag(Learner):
     pseudocount: float = parameter(1.0, "added to every count", low=1e-9, high=1e9)
 
     def learn(self, task: Task) -> Fitted:
-        """Return the mixture of one choice, as a circuit."""
         began = time.process_time()
         rng = stream(self.bag_seed, "bagging")
         trees = [self._tree(task.train.resample(rng)) for _ in range(self.n_bags)]

@@ -14,8 +14,7 @@ from mnlearn.inference.query_groups import partitions
 from mnlearn.inference.score import check_variables
 from mnlearn.inference.settings import Inference
 from mnlearn.learning.checkpoints import Checkpoints
-from mnlearn.learning.learner import Learner
-from mnlearn.learning.rounds import VARIABLES, list_rounds
+from mnlearn.learning.learner import VARIABLES, Learner, list_rounds
 from mnlearn.learning.shares import Part
 from mnlearn.learning.tuning import Candidate, Criterion, Search, Tuned, tune
 from mnlearn.methods import learner_root, load_learner

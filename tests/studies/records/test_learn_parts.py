@@ -12,7 +12,7 @@ from made_study import search_job
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning import shares
 from mnlearn.learning.grid_order import order_points
-from mnlearn.learning.rounds import VARIABLES, Round, list_rounds, own_points
+from mnlearn.learning.learner import VARIABLES, Round, list_rounds, own_points
 from mnlearn.learning.shares import Part
 from mnlearn.methods import learner_names, load_learner
 from mnlearn.models.io.native import write_npz

@@ -52,16 +52,13 @@ class BayesGrowth(Growing):
         return np.split(numbers, np.cumsum(self.counts.data.schema.arity[self.target])[:-1])
 
     def first(self) -> list[tuple[int, NDArray[np.float64]]]:
-        """Return the CPDs without parents, with their gains."""
         leaves = range(len(self.target))
         return list(zip(leaves, self._gains(leaves), strict=True))
 
     def bounds(self, groups: Sequence[int]) -> list[NDArray[np.float64]]:
-        """Return the gains of splitting each leaf on each column, which need no bounds."""
         return self._gains(groups)
 
     def gain(self, group: int, var: int) -> float:
-        """Return the gain of splitting a leaf."""
         return float(self._gains([group])[0][var])
 
     def _gains(self, groups: Sequence[int]) -> list[NDArray[np.float64]]:
@@ -84,7 +81,6 @@ class BayesGrowth(Growing):
         return out
 
     def edges(self, group: int) -> NDArray[np.int64]:
-        """Return how many edges splitting a leaf adds at least, by column."""
         return self.split_edges().least(self.parameters[group])
 
     def new_edges(self, group: int, var: int, limit: int) -> int | None:
@@ -94,7 +90,6 @@ class BayesGrowth(Growing):
         return self.split_edges().up_to(limit, self.parameters[group], var, extend=False)
 
     def accept(self, chosen: Split) -> list[tuple[int, NDArray[np.float64]]]:
-        """Split a leaf and return the two that take its place."""
         leaf, var = chosen.group, chosen.var
         target, n_old = self.target[leaf], len(self.circuit.weight)
         schema = self.circuit.schema
@@ -121,15 +116,12 @@ class BayesGrowth(Growing):
         return list(zip(new, self._gains(new), strict=True))
 
     def replaced(self, chosen: Split) -> bool:
-        """Tell whether a split leaf is gone, which is always so."""
         return True
 
     def details(self) -> dict[str, float]:
-        """Return the objective, summed over examples, in nats."""
         return {"log_likelihood": self.log_likelihood}
 
     def state(self) -> dict[str, NDArray]:
-        """Return the circuit and the leaves as arrays."""
         paths = features_of(self.path)
         return {
             **{name: getattr(self.circuit, name) for name in ARRAYS},
@@ -143,7 +135,6 @@ class BayesGrowth(Growing):
         }
 
     def restore(self, state: Mapping[str, NDArray]) -> None:
-        """Replace the start of the growth by a state."""
         paths = feature_set(state["path_start"], state["path_var"], state["path_value"])
         self.path = [tuple(paths.literals(k)) for k in range(len(paths))]
         self.target = state["target"].tolist()

@@ -105,7 +105,6 @@ class CircuitGrowth:
             self._queue.lower_price(self.edge_cost)
 
     def state(self) -> dict[str, NDArray]:
-        """Return everything that the rest of the growth depends on, as arrays."""
         pending = self._pending
         split = (-1, -1) if pending is None else (pending.group, pending.var)
         return {

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,11 +41,9 @@ class GrowingRows:
         return self._n_rows
 
     def append(self, row: NDArray[np.float64]) -> None:
-        """Append a row."""
         self.extend(row[None])
 
     def extend(self, rows: NDArray[np.float64]) -> None:
-        """Append rows."""
         n_rows = self._n_rows + len(rows)
         if n_rows > len(self._rows):
             larger = np.empty((max(n_rows, 2 * len(self._rows)), self._rows.shape[1]))
@@ -55,7 +53,6 @@ class GrowingRows:
         self._n_rows = n_rows
 
     def clear(self) -> None:
-        """Take all rows out."""
         self._n_rows = 0
 
     @property
@@ -103,7 +100,6 @@ class MarkovGrowth(Growing):
         self.objective = self._learn(self.circuit.weight, 0.0, 0)
 
     def first(self) -> list[tuple[int, NDArray[np.float64]]]:
-        """Return the atomic features with the bounds of their gains."""
         return self._with_bounds(range(len(self.literals)))
 
     def bounds(self, groups: Sequence[int]) -> list[NDArray[np.float64]]:
@@ -122,12 +118,10 @@ class MarkovGrowth(Growing):
         return out
 
     def renew(self, groups: Sequence[int], gain: NDArray[np.float64]) -> None:
-        """Replace rows of `gain` by bounds, where they are not minus infinity."""
         self._find_probabilities(groups)
         renew_bounds(np.array(groups), self._slot[groups], gain, self.terms())
 
     def terms(self) -> tuple[Any, ...]:
-        """Return what the gains depend on; see `kernels.circuits.candidates.settle`."""
         return (
             float(self.n_examples), float(self.penalty.l1), float(self.penalty.precision),
             self._extended.array, self.n_satisfied,
@@ -168,11 +162,9 @@ class MarkovGrowth(Growing):
         )  # fmt: skip
 
     def edges(self, group: int) -> NDArray[np.int64]:
-        """Return how many edges splitting a feature adds at least, by column."""
         return self.split_edges().least(np.array([group]))
 
     def new_edges(self, group: int, var: int, limit: int) -> int:
-        """Return how many edges extending a feature by a column adds; see `SplitEdges.up_to`."""
         return self.split_edges().up_to(limit, np.array([group]), var, extend=True)
 
     def accept(self, chosen: Split) -> list[tuple[int, NDArray[np.float64]]]:
@@ -195,15 +187,12 @@ class MarkovGrowth(Growing):
         return self._with_bounds(new)
 
     def replaced(self, chosen: Split) -> bool:
-        """Tell whether a split feature is gone: never, since it may be extended again."""
         return False
 
     def details(self) -> dict[str, float]:
-        """Return the objective, summed over examples, in nats."""
         return {"objective": self.objective}
 
     def state(self) -> dict[str, NDArray]:
-        """Return the circuit, the features and their counts as arrays."""
         features = features_of(self.literals)
         return {
             **{name: getattr(self.circuit, name) for name in ARRAYS},
@@ -215,7 +204,6 @@ class MarkovGrowth(Growing):
         }
 
     def restore(self, state: Mapping[str, NDArray]) -> None:
-        """Replace the start of the growth by a state."""
         features = feature_set(state["literal_start"], state["literal_var"], state["literal_value"])
         n_known = len(self.literals)
         self.literals = [tuple(features.literals(k)) for k in range(len(features))]
@@ -283,11 +271,9 @@ class CircuitLikelihood:
     evaluator: Evaluator
     n_examples: float
     n_satisfied: NDArray[np.float64]
-    dual_value: ClassVar[None] = None
 
     @property
     def n_features(self) -> int:
-        """Number of features."""
         return len(self.n_satisfied)
 
     @property
@@ -297,7 +283,6 @@ class CircuitLikelihood:
         return np.maximum(self.n_examples * p * (1.0 - p), 1.0)
 
     def value_and_gradient(self, w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """Return the negative log-likelihood of all examples and its gradient."""
         log_z, expected = self.evaluator.expectations(w)
         value = self.n_examples * log_z - self.n_satisfied @ w
         return float(value), self.n_examples * expected - self.n_satisfied

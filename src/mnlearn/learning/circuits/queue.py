@@ -187,11 +187,9 @@ class SplitQueue:
             self._push(row, self._later)
 
     def remove(self, group: int, var: int) -> None:
-        """Take a candidate out."""
         self._gain[self._row[group], var] = -np.inf
 
     def remove_group(self, group: int) -> None:
-        """Take all candidates of a group out."""
         row = self._row.pop(group)
         self._group[row] = -1
         for kind in (STALE, FRESH):
@@ -202,7 +200,6 @@ class SplitQueue:
         return {group: self._gain[row] for group, row in self._row.items()}
 
     def lower_price(self, price: float) -> None:
-        """Set another price of an edge."""
         self._price = float(price)
         self._rank_anew(self._waiting())
 
@@ -332,7 +329,6 @@ class SplitQueue:
         self._candidates.renew(self._group[rows].tolist(), self._gain)
 
     def _waiting(self) -> NDArray[np.int64]:
-        """Return the rows that are in the queue."""
         return np.flatnonzero(np.isfinite(self._key).any(axis=0))
 
     def _rank_anew(self, rows: NDArray[np.int64]) -> None:

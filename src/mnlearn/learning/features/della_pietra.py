@@ -115,7 +115,6 @@ class InductionSearch:
         return asked
 
     def state(self) -> dict[str, NDArray]:
-        """Return everything that the rest of the search depends on, as arrays."""
         return {
             **{f"gains_{name}": array for name, array in self.gains.state().items()},
             "features": self.pool.features,
@@ -125,7 +124,6 @@ class InductionSearch:
         }
 
     def restore(self, state: Mapping[str, NDArray]) -> None:
-        """Go back to a state, from the atomic features."""
         self.pool.restore(state["features"])
         self.pool.key = state["key"].copy()
         self.gained = state["gained"].tolist()

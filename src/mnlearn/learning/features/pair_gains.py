@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,11 +37,9 @@ class StateLikelihood:
     bits: NDArray[np.uint64]
     base: NDArray[np.float64]
     threads: int = 1
-    dual_value: ClassVar[None] = None
 
     @property
     def n_features(self) -> int:
-        """Number of features."""
         return len(self.held)
 
     @property
@@ -53,7 +50,6 @@ class StateLikelihood:
         return np.asarray(self.n_examples * share * (1.0 - share))
 
     def value_and_gradient(self, w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """Return the negative log-likelihood of all examples, in nats, and its gradient."""
         share, log_total = self.state_shares(w)
         value = self.n_examples * log_total - float(self.held @ w)
         return value, self.n_examples * self._sums(share) - self.held
@@ -252,7 +248,6 @@ class PseudoLikelihoodGains(Gains):
         self._theta = np.empty((0, 0))
 
     def refit(self, pool: PairCandidates, start: Vector) -> None:
-        """Learn all weights by pseudo-likelihood, from those given."""
         features, place = canonicalise(mask_features(pool.features, self.data.n_columns))
         likelihood = arrange_packed(features, self.data, self.threads)
         first = np.empty(len(place))
@@ -266,7 +261,6 @@ class PseudoLikelihoodGains(Gains):
         self._theta = literal_log_odds(network, self.data, self.threads)
 
     def score(self, pool: PairCandidates, chosen: NDArray[np.int64]) -> tuple[Vector, Vector]:
-        """See `Gains.score`."""
         data = self.data
         rows = PackedRows(data.columns, data.last_word, data.weight, self._theta)
         weight, gain = np.empty((2, len(chosen)))
@@ -280,7 +274,6 @@ class PseudoLikelihoodGains(Gains):
         return weight, gain
 
     def restore(self, pool: PairCandidates, state: dict[str, NDArray]) -> None:
-        """See `Gains.restore`."""
         self._use(pool, state["weight"])
 
 
@@ -304,7 +297,6 @@ class LikelihoodGains(Gains):
         self._share = np.empty(0)
 
     def refit(self, pool: PairCandidates, start: Vector) -> None:
-        """Learn all weights by likelihood, from those given."""
         likelihood = self._likelihood(pool)
         fit = fit_weights(likelihood, self.penalty, start=start, stopping=self._stopping)
         self._use(likelihood, fit.weight)
@@ -320,14 +312,12 @@ class LikelihoodGains(Gains):
         self._share = likelihood.state_shares(weight)[0]
 
     def score(self, pool: PairCandidates, chosen: NDArray[np.int64]) -> tuple[Vector, Vector]:
-        """See `Gains.score`."""
         one, other = pool.one[chosen], pool.other[chosen]
         expected = weigh(self._bits, one, other, self._share, self.threads)
         share = pool.held[chosen] / self.data.n_examples
         return likelihood_gains(share, expected, self.data.n_examples, self.prices, self.threads)
 
     def restore(self, pool: PairCandidates, state: dict[str, NDArray]) -> None:
-        """See `Gains.restore`."""
         self._use(self._likelihood(pool), state["weight"])
 
 

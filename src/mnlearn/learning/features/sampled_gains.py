@@ -128,7 +128,6 @@ class SampledGains(Gains):
         return likelihood_gains(share, expected, self.data.n_examples, self.prices, self.threads)
 
     def refresh(self, pool: PairCandidates) -> None:
-        """Let the chains go on, and fit the weights to their new states."""
         self._draw(pool)
         self.refit(pool, self.weight)
 
@@ -145,7 +144,6 @@ class SampledGains(Gains):
         self._bits = np.vstack([self._bits, new])
 
     def state(self) -> dict[str, NDArray]:
-        """Return the weights, the chains and the number of draws."""
         return {
             "weight": self.weight,
             "drawn": self._drawn,
@@ -154,7 +152,6 @@ class SampledGains(Gains):
         }
 
     def restore(self, pool: PairCandidates, state: dict[str, NDArray]) -> None:
-        """See `Gains.restore`."""
         self.weight, self._n_draws = state["drawn"], int(state["n_draws"])
         self._use(np.unpackbits(state["chains"], axis=1, count=self.data.n_columns))
         self.weight = state["weight"]
@@ -171,7 +168,6 @@ class _HalfCounted(StateLikelihood):
     drawn: Vector = field(default_factory=lambda: np.empty(0))
 
     def value_and_gradient(self, w: Vector) -> tuple[float, Vector]:
-        """See `StateLikelihood`."""
         value, gradient = super().value_and_gradient(w)
         half = 0.5 * self.n_examples / len(self.base) * np.exp(np.minimum(w - self.drawn, 30.0))
         return value + float(half.sum()), gradient + half

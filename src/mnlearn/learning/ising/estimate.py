@@ -25,7 +25,6 @@ class ItemGroups:
 
     @property
     def colours(self) -> list[str]:
-        """The colour of each variable."""
         return [self.colour_of[name] for name in self.group]
 
     def select(self, labels: Sequence[str], kept: Sequence[str]) -> "ItemGroups":
@@ -76,7 +75,6 @@ class Estimate:
         return self.cases
 
     def compare(self, groups: Mapping[str, Dataset], n_permutations: int, seed: int) -> None:
-        """Compare the networks of groups."""
         self.comparison = compare(groups, n_permutations, seed=seed, **self.settings)
 
     def cs_coefficients(self) -> dict[str, float]:

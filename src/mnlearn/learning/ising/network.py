@@ -65,7 +65,6 @@ class IsingNetwork:
 
     @property
     def dropped_labels(self) -> list[str]:
-        """Names of the variables that were left out."""
         return [self.labels[v] for v in np.flatnonzero(self.dropped)]
 
     def edges(self) -> NDArray[np.int64]:

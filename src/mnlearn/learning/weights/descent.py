@@ -38,19 +38,13 @@ class Likelihood(Protocol):
     """
 
     @property
-    def n_features(self) -> int:
-        """Number of features."""
+    def n_features(self) -> int: ...
 
     @property
     def curvature(self) -> NDArray[np.float64]:
         """Diagonal of the Hessian at w = 0 or an estimate of it, shape (n_features,)."""
 
-    @property
-    def dual_value(self) -> Callable[[NDArray[np.float64], float], float] | None:
-        """The dual of the loss at the residuals of w times a factor, or None."""
-
-    def value_and_gradient(self, w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """Return the negative log-likelihood of all examples and its gradient."""
+    def value_and_gradient(self, w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]: ...
 
 
 class Restrictable(Likelihood, Protocol):
@@ -63,7 +57,7 @@ class Restrictable(Likelihood, Protocol):
 def gap_terms(
     penalty: Penalty, w: NDArray[np.float64], gradient: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the terms of the duality gap, one for each weight, in nats.
+    """Return the terms of the duality gap, one for each weight, in nats; inf without any penalty.
 
     The residuals of the logistic losses are a dual point. With a Gaussian prior every dual point is
     feasible, and the gap is the Fenchel-Young gap of the penalty; without one a term is infinite
@@ -82,31 +76,8 @@ def penalty_terms(penalty: Penalty, w: NDArray[np.float64]) -> NDArray[np.float6
     return 0.5 * penalty.precision * w**2 + penalty.l1 * np.abs(w)
 
 
-def duality_gap(
-    likelihood: Likelihood,
-    penalty: Penalty,
-    w: NDArray[np.float64],
-    gradient: NDArray[np.float64],
-    *,
-    objective: float,
-) -> float:
-    """Return an upper bound on objective - minimum, in nats; inf without any penalty.
-
-    With the L1 penalty alone, the residuals are scaled until no feature is pulled harder than the
-    penalty holds; without `dual_value` the gap is infinite unless they are feasible.
-    """
-    if penalty.sd is None and penalty.l1 > 0 and likelihood.dual_value is not None:
-        strongest = float(np.abs(gradient).max(initial=0.0))
-        feasible = min(1.0, penalty.l1 / strongest) if strongest else 1.0
-        return objective - likelihood.dual_value(w, feasible)
-    return float(gap_terms(penalty, w, gradient).sum())
-
-
 Vector = NDArray[np.float64]
 
-# Without a Gaussian prior the gap takes a pass over the data. It is therefore computed in one of
-# this many iterations.
-_GAP_PACE = 5
 # A search that has made so many iterations, and in which so small a share of the weights is not 0,
 # goes on among fewer features.
 _SHRINK_AFTER, _SHRINK_BELOW = 50, 0.8
@@ -201,7 +172,7 @@ class Descent:
     scale: Vector
     _: KW_ONLY
     objectives: list[float] = field(default_factory=list)
-    falls_behind: Callable[[Callable[[], Vector], int], bool] | None = None
+    falls_behind: Callable[[Callable[[], Vector]], bool] | None = None
     may_shrink: bool = False
     stopped_by: str = ""
     shrinks: bool = False
@@ -236,14 +207,13 @@ class Descent:
         return state
 
     def weight(self, state: Progress) -> Vector:
-        """Return the weights of a state."""
         return state.x * self.scale
 
     def gap(self, state: Progress) -> float:
         """Return the duality gap of a state, in nats."""
         w = self.weight(state)
         gradient = state.gradient / self.scale - self.penalty.precision * w  # of the loss alone
-        return duality_gap(self.likelihood, self.penalty, w, gradient, objective=state.objective)
+        return float(gap_terms(self.penalty, w, gradient).sum())
 
     def _is_over(self, state: Progress) -> bool:
         if state.iteration or not self.objectives:
@@ -251,20 +221,15 @@ class Descent:
         allowed = self.stopping.allowed(state.objective)
         if state.objective <= self.stopping.objective:
             self.stopped_by = "objective"
-        elif self._looks_at_gap(state.iteration) and self.gap(state) <= allowed:
+        elif self.stopping.gap and self.gap(state) <= allowed:
             self.stopped_by = "gap"
         elif self.stopping.stalled(self.objectives):
             self.stopped_by = "decrease"
-        elif self.falls_behind and self.falls_behind(lambda: self.weight(state), state.iteration):
+        elif self.falls_behind and self.falls_behind(lambda: self.weight(state)):
             self.stopped_by = "behind"
         elif self.may_shrink and state.iteration >= _SHRINK_AFTER:
             self.shrinks = bool(np.count_nonzero(state.x) < _SHRINK_BELOW * len(state.x))
         return self.shrinks or self.stopped_by != ""
-
-    def _looks_at_gap(self, iteration: int) -> bool:
-        if self.penalty.sd is None and self.likelihood.dual_value is not None:
-            return self.stopping.gap and iteration % _GAP_PACE == 0
-        return self.stopping.gap
 
 
 def preconditioner(likelihood: Likelihood, penalty: Penalty) -> Vector:

@@ -99,7 +99,6 @@ class _Search:
         self.searched = np.zeros(self.likelihood.n_features, bool)
 
     def run(self, max_iterations: int) -> WeightFit:
-        """Minimise the penalised likelihood over all features."""
         while True:
             self.n_evaluations += 1
             value, gradient = self.likelihood.value_and_gradient(self.weight)
@@ -164,7 +163,7 @@ class _Search:
         self.n_evaluations += state.n_evaluations - 1
         self.n_searches += 1
 
-    def _ask(self, weight: Callable[[], Vector], _: int) -> bool:
+    def _ask(self, weight: Callable[[], Vector]) -> bool:
         """Ask the judge about the weights of the features searched, with all others 0."""
 
         def of_all() -> Vector:

@@ -4,7 +4,6 @@ Features can be rewritten by the rarer value of each variable, so that conjuncti
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 import scipy
@@ -51,7 +50,6 @@ class Columns:
         return np.searchsorted(self.logit, np.arange(n_logits + 1))
 
     def restrict(self, number: NDArray[np.int64]) -> "Columns":
-        """Return the columns of features that have a new number (or -1), shape (n_features,)."""
         padded = np.append(number, -1)
         positive, negative = padded[self.positive], padded[self.negative]
         kept = np.flatnonzero((positive >= 0) | (negative >= 0))
@@ -88,10 +86,8 @@ class PackedLikelihood:
     few: Columns
     rows: NDArray[np.unsignedinteger]
     threads: int = 1
-    dual_value: ClassVar[None] = None
 
     def value_and_gradient(self, w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """Return the negative log-pseudo-likelihood of all examples and its gradient."""
         many, few = self.many, self.few
         gradients = np.empty(len(many)), np.empty(len(few))
         n_vars, n_logits = len(self.data.start) - 1, len(self.data.values)
@@ -117,7 +113,6 @@ class PackedLikelihood:
         return int((self.few.place[:, 1] - self.few.place[:, 0]).sum())
 
     def restrict(self, members: NDArray[np.bool_]) -> "PackedLikelihood":
-        """Return the likelihood of some of the features alone, in the same order."""
         number = np.where(members, np.cumsum(members) - 1, -1)
         return replace(
             self,
@@ -253,20 +248,16 @@ class RewrittenLikelihood:
     rewritten: PackedLikelihood
     sums: "scipy.sparse.csr_matrix"
     transposed: "scipy.sparse.csr_matrix"
-    dual_value: ClassVar[None] = None
 
     @property
     def n_features(self) -> int:
-        """Number of features."""
         return int(self.sums.shape[0])
 
     def value_and_gradient(self, w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """Return the negative log-pseudo-likelihood of all examples and its gradient."""
         value, gradient = self.rewritten.value_and_gradient(self.transposed @ w)
         return value, self.sums @ gradient
 
     def restrict(self, members: NDArray[np.bool_]) -> "RewrittenLikelihood":
-        """Return the likelihood of some of the features alone, in the same order."""
         sums = self.sums[np.flatnonzero(members)]
         used = np.zeros(sums.shape[1], bool)
         used[sums.indices] = True

@@ -53,7 +53,6 @@ class StoredLikelihood:
         return (total + sign * np.bincount(self.negative + 1, columns, size))[1:]
 
     def value_and_gradient(self, w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """Return the negative log-pseudo-likelihood of all examples and its gradient."""
         coefficient = self._coefficient(w)
         loss = np.empty(self.n_vars)
         gradient = np.empty(len(self.positive))
@@ -66,23 +65,11 @@ class StoredLikelihood:
 
     @cached_property
     def curvature(self) -> NDArray[np.float64]:
-        """Return the diagonal of the Hessian at w = 0, float64 of shape (n_features,)."""
         touched, design = np.empty(len(self.positive)), self.design
         kernels.column_weights(design, touched)
         share = 1.0 / np.maximum(design.n_logits, 2)
         share = np.repeat(share * (1.0 - share), np.diff(design.var_start))
         return self._by_feature(share * touched, 1.0)
-
-    def dual_value(self, w: NDArray[np.float64], scale: float) -> float:
-        """Return the dual of the loss at the residuals of `w` times `scale`."""
-        coefficient = self._coefficient(w)
-        entropy = np.empty(self.n_vars)
-
-        def evaluate(first: int, last: int) -> None:
-            kernels.scaled_entropy(self.design, coefficient, scale, first, last, entropy)
-
-        map_ranges(evaluate, self.n_vars, self.threads)
-        return float(entropy.sum())
 
 
 def arrange_stored(features: FeatureSet, data: Dataset, threads: int = 1) -> StoredLikelihood:

@@ -1,7 +1,6 @@
 """The pseudo-likelihood of the features of probability trees, by walks of the trees."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,15 +45,12 @@ class TreeLikelihood:
     forest: Forest
     walks: Walks
     threads: int = 1
-    dual_value: ClassVar[None] = None
 
     @property
     def n_features(self) -> int:
-        """Number of features."""
         return len(self.place)
 
     def value_and_gradient(self, w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """Return the negative log-pseudo-likelihood of all examples and its gradient."""
         n_leaves, n_codes = int(self.forest.first_leaf[-1]), 1 << self.forest.bits
         of_nodes, total = np.zeros((len(self.parent), n_codes)), np.empty((n_leaves, n_codes))
         of_nodes.ravel()[self.place] = w
@@ -74,7 +70,6 @@ class TreeLikelihood:
         return float(loss.sum()), of_nodes.ravel()[self.place]
 
     def restrict(self, members: NDArray[np.bool_]) -> "TreeLikelihood":
-        """Return the likelihood of some of the features alone, in the same order."""
         place, curvature = self.place[members], self.curvature[members]
         part = replace(self, place=place, curvature=curvature)
         inner = _find_inner(self.parent, place >> self.forest.bits)

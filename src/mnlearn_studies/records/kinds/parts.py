@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from mnlearn.learning.rounds import Round, list_rounds
+from mnlearn.learning.learner import Round, list_rounds
 from mnlearn.methods import load_learner
 from mnlearn_studies.records.kind import Kind, Planned
 from mnlearn_studies.records.learn import learn_part
