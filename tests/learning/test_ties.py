@@ -134,7 +134,7 @@ def test_the_order_of_the_rows_changes_no_tree(seed):
     for given in (twins(seed), opposites(seed)):
         other = in_another_order(given, seed)
         found = [TreeSearch(data).find(SearchSettings(2)) for data in (given, other)]
-        assert found[0].cliques.members == found[1].cliques.members
+        assert found[0].members == found[1].members
         for grouping in GROUPINGS:
             trees = [
                 learn_latent_tree(data, grouping, 1.0, 5, n_iterations=20, tolerance=1e-6)

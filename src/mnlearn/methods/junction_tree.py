@@ -26,7 +26,7 @@ class JunctionTree(SearchSettings, Learner):
         names = SearchSettings.__dataclass_fields__
         found = search.find(SearchSettings(**{name: getattr(self, name) for name in names}))
         learned = time.process_time()
-        tree = search.examples.fit(found.cliques, self.pseudocount)
+        tree = search.examples.fit(found, self.pseudocount)
         seconds = {"structure": learned - began, "weights": time.process_time() - learned}
         return Fitted(tree, seconds, {**tree.describe(), "threshold_used": found.threshold})
 

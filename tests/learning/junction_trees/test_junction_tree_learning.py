@@ -46,7 +46,7 @@ class Information:
     """Entropies and shared information by their definitions."""
 
     def __init__(self, examples):
-        self.rows, self.weight = examples.values.T, examples.weight
+        self.rows, self.weight = examples.values.T, examples.data.weight
         self.known = {}
 
     def h(self, *parts):
@@ -113,15 +113,15 @@ def test_trees_are_consistent_with_what_separators_separate(seed, treewidth, sub
     information = Information(examples)
     found = Separators(examples, treewidth, subset_size).find(0.005)
     assert found.threshold >= 0.005
-    members = found.cliques.members
+    members = found.members
     assert len(members) == n - treewidth
     assert {len(own) for own in members} == {treewidth + 1}
-    tree = examples.fit(found.cliques, 0.0)
+    tree = examples.fit(found, 0.0)
     used = {tree.separator(c) for c in range(1, len(members))}
     for separator in used:
         assert len(separator) == treewidth
         together = components(information, n, separator, found.threshold, subset_size)
-        for side in sides(members, found.cliques.parent, separator):
+        for side in sides(members, found.parent, separator):
             assert all(block <= side or not block & side for block in together)
 
 
@@ -162,7 +162,7 @@ def test_the_tree_is_the_best_of_the_consistent_ones(seed):
     examples = examples_of(data)
     information = Information(examples)
     found = Separators(examples, 2, 2).find(0.01)
-    tree = examples.fit(found.cliques, 0.0)
+    tree = examples.fit(found, 0.0)
     expected = best_value(information, 7, 2, found.threshold)
     assert ll(tree, data).mean == pytest.approx(expected, abs=1e-9)
 
@@ -231,7 +231,7 @@ def test_the_greedy_tree_by_its_definition(treewidth, seed):
         ]
         _, v, face = min(offers)
         members.append(tuple(sorted((*face, v))))
-    found = TreeSearch(examples.data).find(SearchSettings(treewidth, "greedy")).cliques
+    found = TreeSearch(examples.data).find(SearchSettings(treewidth, "greedy"))
     assert found.members == tuple(members)
 
 

@@ -15,15 +15,11 @@ from mnlearn.data.rows import pack_columns
 from mnlearn.kernels.arithmetic.ties import EQUAL, first_greatest
 from mnlearn.kernels.junction_trees import consistent as kernels
 from mnlearn.kernels.junction_trees import entropies as entropy_kernels
-from mnlearn.kernels.junction_trees.consistent import (
-    fill_components,
-    link_variables,
-)
+from mnlearn.kernels.junction_trees.consistent import fill_components, link_variables
 from mnlearn.kernels.junction_trees.entropies import entropies_with, fill_subsets
 from mnlearn.models.junction_tree import JunctionTree, shared
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.threads import map_ranges
-from mnlearn.variables.schema import Schema
 
 Clique = tuple[int, ...]
 # Variables with more joint values than this are not counted together.
@@ -32,10 +28,14 @@ MAX_VALUES = 10_000_000
 
 @dataclass(frozen=True, eq=False)
 class Cliques:
-    """The variables of each clique, ascending, and a clique before each, or NO_PARENT."""
+    """The variables of each clique, ascending, and a clique before each, or NO_PARENT.
+
+    threshold : at which the tree is consistent; 0 for greedy ones.
+    """
 
     members: tuple[Clique, ...]
     parent: tuple[int, ...]
+    threshold: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,21 +43,14 @@ class Examples:
     """Distinct rows of values, uint8 of shape (n_variables, n_rows), with their weights."""
 
     data: Dataset
-    schema: Schema
     values: NDArray[np.uint8]
-    weight: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.values)
 
-    @property
-    def is_binary(self) -> bool:
-        """Whether each variable is one column."""
-        return self.schema.is_binary
-
     def check_joint_values(self, m: int) -> None:
         """Raise InputError if some m variables have too many joint values to count them."""
-        most = np.sort(self.schema.arity.astype(np.float64))[::-1][:m].prod()
+        most = np.sort(self.data.schema.arity.astype(np.float64))[::-1][:m].prod()
         if most > MAX_VALUES:
             raise InputError(
                 f"junction tree: {m} variables have up to {most:,.0f} joint values, more than "
@@ -68,7 +61,8 @@ class Examples:
         """Return the entropy of some variables together with each of the others, in nats."""
         out = np.empty(len(others))
         own = np.array(members, np.int64)
-        entropies_with(self.values, self.weight, self.schema.arity, own, others, out)
+        data = self.data
+        entropies_with(self.values, data.weight, data.schema.arity, own, others, out)
         return out
 
     def entropy(self, members: Clique) -> float:
@@ -82,13 +76,13 @@ class Examples:
 
         Where a separator has no examples and no pseudocount, all values are equally likely.
         """
-        tables = []
+        tables, schema = [], self.data.schema
         for c, own in enumerate(cliques.members):
             above = cliques.parent[c]
             common = shared(own, cliques.members[above]) if above >= 0 else ()
-            shape = tuple(self.schema.arity[list(own)].tolist())
+            shape = tuple(schema.arity[list(own)].tolist())
             cell = np.ravel_multi_index(tuple(self.values[list(own)]), shape)
-            cells = np.bincount(cell, self.weight, int(np.prod(shape)))
+            cells = np.bincount(cell, self.data.weight, int(np.prod(shape)))
             new = tuple(k for k, v in enumerate(own) if v not in common)
             joint = cells.reshape(shape) + pseudocount
             total = joint.sum(axis=new, keepdims=True)
@@ -96,7 +90,7 @@ class Examples:
             with np.errstate(divide="ignore"):
                 tables.append(np.log(joint / joint.sum(axis=new, keepdims=True)).ravel())
         return JunctionTree(
-            self.schema,
+            schema,
             np.cumsum([0, *map(len, cliques.members)]),
             np.concatenate([np.array(own, np.int32) for own in cliques.members]),
             np.array(cliques.parent, np.int32),
@@ -107,7 +101,7 @@ class Examples:
 def examples_of(train: Dataset) -> Examples:
     """Return the examples of a dataset."""
     values = np.ascontiguousarray(train.schema.values(train.rows).T)
-    return Examples(train, train.schema, values, train.weight)
+    return Examples(train, values)
 
 
 # About a gigabyte of entropies and counts; more are refused.
@@ -146,12 +140,12 @@ def subset_entropies(examples: Examples, largest: int) -> SubsetEntropies:
     binom = np.array([[comb(v, j) for v in range(n + 1)] for j in range(largest + 2)], np.int64)
     value = np.zeros(start[-1])
     parts = [value[a:b] for a, b in itertools.pairwise(start)]
-    if examples.is_binary and not examples.data.is_weighted:
+    data, schema = examples.data, examples.data.schema
+    if schema.is_binary and not data.is_weighted:
         _fill_by_columns(examples, binom, start, parts)
     else:
-        arity = examples.schema.arity
         for m in range(1, largest + 1):
-            entropy_kernels.value_entropies(examples.values, examples.weight, arity, m, parts[m])
+            entropy_kernels.value_entropies(examples.values, data.weight, schema.arity, m, parts[m])
     return SubsetEntropies(n, value, start, binom)
 
 
@@ -178,14 +172,6 @@ def _fill_by_columns(
 _LEAST, _STEP = 1e-4, 1.02
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
-    """A consistent tree, and the threshold at which it is one."""
-
-    cliques: Cliques
-    threshold: float
-
-
 class Separators:
     """All sets of `treewidth` variables, and which variables stay together given each of them."""
 
@@ -209,33 +195,31 @@ class Separators:
 
         map_ranges(link, n_separators, threads)
 
-    def find(self, threshold: float) -> Found:
+    def find(self, threshold: float) -> Cliques:
         """Return the best consistent tree that was found.
 
         Variables that share more than the threshold, given a separator, are on one side of it. If
         no tree is consistent with that, bisection finds the least higher threshold, to 2 %, at
         which one is.
         """
-        cliques = self._try(threshold)
-        if cliques is not None:
-            return Found(cliques, threshold)
+        found = self._try(threshold)
+        if found is not None:
+            return found
         highest = float(self._shared.max())
         first = max(threshold, _LEAST)
         # Trees are found at `above` and not at `below`.
         below, above = -1, max(0, ceil(log(highest / first) / log(_STEP)))
-        found = None
         while above - below > 1 or found is None:
             middle = (below + above) // 2 if above - below > 1 else above
-            cliques = self._try(first * _STEP**middle)
-            if cliques is None:
-                below = middle
-            else:
-                above, found = middle, Found(cliques, first * _STEP**middle)
+            tried = self._try(first * _STEP**middle)
+            below, above = (middle, above) if tried is None else (below, middle)
+            found = tried or found
         return found
 
     def _try(self, threshold: float) -> Cliques | None:
         """Return the best tree found that is consistent at a threshold, None if there is none."""
-        return _Search(self._entropies, self._members, self._components(threshold)).find()
+        components = self._components(threshold)
+        return _best_cliques(self._entropies, self._members, components, threshold)
 
     def _components(self, threshold: float) -> kernels.Components:
         """Return the components of all separators at a threshold."""
@@ -256,65 +240,40 @@ class Separators:
         return components
 
 
-class _Search:
-    """Dynamic programming over components, smaller ones first."""
+def _best_cliques(
+    entropies: SubsetEntropies,
+    members: NDArray[np.int16],
+    components: kernels.Components,
+    threshold: float,
+) -> Cliques | None:
+    """Return the cliques of the best tree, None if no separator has trees on all its sides.
 
-    def __init__(
-        self,
-        entropies: SubsetEntropies,
-        members: NDArray[np.int16],
-        components: kernels.Components,
-    ) -> None:
-        n = len(components.size)
-        self._entropies, self._members, self._components = entropies, members, components
-        self._choice = kernels.Choice(
-            np.full(n, -np.inf), np.empty(n, np.int16), np.zeros(n, np.int8)
-        )
-        order = np.argsort(components.size, kind="stable")
-        kernels.find_trees(
-            order, components, entropies.value, entropies.start, entropies.binom, self._choice
-        )
-
-    def find(self) -> Cliques | None:
-        """Return the cliques of the best tree, None if no separator has trees on all its sides."""
-        treewidth = self._members.shape[1]
-        first = self._components.first
-        value = np.add.reduceat(self._choice.value, first[:-1])
-        value -= self._entropies.of_size(treewidth)
-        best = first_greatest(value, EQUAL)
-        if np.isneginf(value[best]):
-            return None
-        members: list[Clique] = []
-        parent: list[int] = []
-        # The first clique has the whole separator; the other components hang from it.
-        waiting = [(c, min(k, 1) - 1) for k, c in enumerate(range(first[best], first[best + 1]))]
-        waiting.reverse()
-        while waiting:
-            c, above = waiting.pop()
-            clique, below = self._expand(c)
-            members.append(clique)
-            parent.append(above)
-            waiting += [(d, len(members) - 1) for d in reversed(below)]
-        return Cliques(tuple(members), tuple(parent))
-
-    def _expand(self, c: int) -> tuple[Clique, list[int]]:
-        """Return the first clique of the tree of a component, and the components below it."""
-        components, choice = self._components, self._choice
-        separator = self._members[components.separator[c]]
+    Dynamic programming goes over the components, smaller ones first.
+    """
+    n, first = len(components.size), components.first
+    choice = kernels.Choice(np.full(n, -np.inf), np.empty(n, np.int16), np.zeros(n, np.int8))
+    order = np.argsort(components.size, kind="stable")
+    kernels.find_trees(order, components, entropies.value, entropies.start, entropies.binom, choice)
+    value = np.add.reduceat(choice.value, first[:-1]) - entropies.of_size(members.shape[1])
+    best = first_greatest(value, EQUAL)
+    if np.isneginf(value[best]):
+        return None
+    found: list[Clique] = []
+    parent: list[int] = []
+    # The first clique has the whole separator; the other components hang from it.
+    waiting = [(c, min(k, 1) - 1) for k, c in enumerate(range(first[best], first[best + 1]))]
+    waiting.reverse()
+    clique = np.empty(members.shape[1] + 1, np.int64)
+    below = np.empty(entropies.n_variables, np.int64)
+    rest = np.empty(components.mask.shape[1], np.uint64)
+    while waiting:
+        c, above = waiting.pop()
         v = int(choice.new[c])
-        clique = np.empty(len(separator) + 1, np.int64)
-        kernels.join(separator, v, clique)
-        chosen = np.empty(self._entropies.n_variables, np.int64)
-        rest = np.empty(components.mask.shape[1], np.uint64)
-        _, n = kernels.cover(
-            c,
-            v,
-            int(choice.turn[c]),
-            clique,
-            components,
-            choice,
-            self._entropies.binom,
-            rest,
-            chosen,
+        kernels.join(members[components.separator[c]], v, clique)
+        _, n_below = kernels.cover(
+            c, v, int(choice.turn[c]), clique, components, choice, entropies.binom, rest, below
         )
-        return tuple(clique.tolist()), chosen[:n].tolist()
+        found.append(tuple(clique.tolist()))
+        parent.append(above)
+        waiting += [(d, len(found) - 1) for d in reversed(below[:n_below].tolist())]
+    return Cliques(tuple(found), tuple(parent), threshold)

@@ -11,7 +11,6 @@ from mnlearn.learning.junction_trees.consistent import (
     Clique,
     Cliques,
     Examples,
-    Found,
     Separators,
     examples_of,
 )
@@ -121,10 +120,10 @@ class TreeSearch:
         self.examples = examples_of(train)
         self._threads = threads
         self._separators: dict[tuple[int, int], Separators] = {}
-        self._found: dict[tuple[Any, ...], Found] = {}
+        self._found: dict[tuple[Any, ...], Cliques] = {}
 
-    def find(self, settings: SearchSettings) -> Found:
-        """Return the cliques, and the threshold at which they are consistent (0 for greedy)."""
+    def find(self, settings: SearchSettings) -> Cliques:
+        """Return the cliques of some settings."""
         if settings.treewidth == 1:
             settings = SearchSettings(1, "greedy")
         elif settings.search == "greedy":
@@ -134,14 +133,14 @@ class TreeSearch:
             self._found[key] = self._find(settings)
         return self._found[key]
 
-    def _find(self, settings: SearchSettings) -> Found:
+    def _find(self, settings: SearchSettings) -> Cliques:
         n, treewidth = len(self.examples), settings.treewidth
         together = 1 if settings.search == "greedy" else settings.subset_size
         self.examples.check_joint_values(treewidth + together)
         if settings.search == "greedy":
-            return Found(grow_greedily(self.examples, treewidth), 0.0)
+            return grow_greedily(self.examples, treewidth)
         if n < treewidth + 2:
-            return Found(Cliques((tuple(range(n)),), (NO_PARENT,)), settings.threshold)
+            return Cliques((tuple(range(n)),), (NO_PARENT,), settings.threshold)
         key = (treewidth, settings.subset_size)
         if key not in self._separators:
             self._separators[key] = Separators(self.examples, *key, self._threads)
@@ -149,10 +148,8 @@ class TreeSearch:
 
 
 def learn_junction_tree(
-    train: Dataset,
-    settings: SearchSettings,
-    pseudocount: float = 1.0,
+    train: Dataset, settings: SearchSettings, pseudocount: float = 1.0
 ) -> JunctionTree:
     """Return the junction tree of the training data."""
     search = TreeSearch(train)
-    return search.examples.fit(search.find(settings).cliques, pseudocount)
+    return search.examples.fit(search.find(settings), pseudocount)

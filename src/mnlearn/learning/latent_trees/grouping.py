@@ -4,7 +4,7 @@ Of distances that are equal within rounding the first is the least. In neighbour
 three nodes are as near as any other two.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -71,19 +71,42 @@ def join_neighbours(nodes: Sequence[int], distances: Distances) -> list[Edge]:
     Each step gives the pair (i, j) of least (n - 2) d_ij - sum_k d_ik - sum_k d_jk a hidden parent,
     or the node that is closer than `SAME` to it. Hidden nodes are added to `distances`.
     """
-    active, edges = sorted(nodes), []
+    return _group(nodes, distances, lambda active, d: [_choose_pair(active, d)], among_all=True)
+
+
+def group_recursively(nodes: Sequence[int], distances: Distances) -> list[Edge]:
+    """Return the edges of a tree over some nodes and new hidden ones (Choi et al. 2011, Section 4).
+
+    Families are complete-linkage clusters of the spread of differences of distances to third nodes
+    (decision 0026). Each gets a hidden parent, or the member that is closer than `SAME` to it.
+    """
+    return _group(nodes, distances, _find_families, among_all=False)
+
+
+def _group(
+    nodes: Sequence[int],
+    distances: Distances,
+    find_families: Callable[[list[int], NDArray[np.float64]], list[list[int]]],
+    among_all: bool,
+) -> list[Edge]:
+    active: list[int] = sorted(nodes)
+    edges: list[Edge] = []
     while len(active) > 2:
-        pair = _choose_pair(active, distances.matrix)
-        to_pair = distances.add_parent(pair, active)
-        others = [k for k in active if k not in pair]
-        near = np.array([*to_pair, *distances.matrix[-1, others]])
-        head = len(distances.matrix) - 1
-        closest = first_greatest(-near, EQUAL)
-        if near[closest] < SAME:
-            distances.remove_last()
-            head = [*pair, *others][closest]
-        edges += [(head, i) for i in pair if i != head]
-        active = sorted({*others, head})
+        heads = set(active)
+        for family in find_families(active, distances.matrix):
+            if len(family) == 1:
+                continue
+            to_family = distances.add_parent(family, active)
+            others = [k for k in active if k not in family] if among_all else []
+            near = np.array([*to_family, *distances.matrix[-1, others]])
+            head = len(distances.matrix) - 1
+            closest = first_greatest(-near, EQUAL)
+            if near[closest] < SAME:
+                distances.remove_last()
+                head = [*family, *others][closest]
+            edges += [(head, i) for i in family if i != head]
+            heads = heads - set(family) | {head}
+        active = sorted(heads)
     if len(active) == 2:
         edges.append((active[0], active[1]))
     return edges
@@ -104,34 +127,6 @@ def _choose_pair(active: list[int], distance: NDArray[np.float64]) -> list[int]:
 _ALIKE = 0.3
 # Distances beyond this are not compared: correlations below exp(-_FAR) are mostly noise.
 _FAR = 4.0
-
-
-def group_recursively(nodes: Sequence[int], distances: Distances) -> list[Edge]:
-    """Return the edges of a tree over some nodes and new hidden ones (Choi et al. 2011, Section 4).
-
-    Families are complete-linkage clusters of the spread of differences of distances to third nodes
-    (decision 0026). Each gets a hidden parent, or the member that is closer than `SAME` to it.
-    """
-    active: list[int] = sorted(nodes)
-    edges: list[Edge] = []
-    while len(active) > 2:
-        parents = []
-        for family in _find_families(active, distances.matrix):
-            if len(family) == 1:
-                parents += family
-                continue
-            to_parent = distances.add_parent(family, active)
-            head = len(distances.matrix) - 1
-            nearest = first_greatest(-to_parent, EQUAL)
-            if to_parent[nearest] < SAME:
-                distances.remove_last()
-                head = family[nearest]
-            edges += [(head, i) for i in family if i != head]
-            parents.append(head)
-        active = sorted(parents)
-    if len(active) == 2:
-        edges.append((active[0], active[1]))
-    return edges
 
 
 def _find_families(active: list[int], distance: NDArray[np.float64]) -> list[list[int]]:

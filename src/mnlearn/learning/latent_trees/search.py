@@ -20,12 +20,15 @@ from mnlearn.learning.latent_trees.tree import (
     Edge,
     LatentTree,
     TreeMessages,
+    conditionals,
+    neighbours_of,
+    places_of_parents,
     root_tree,
     run_em,
     smooth_tables,
     table_of,
 )
-from mnlearn.models.circuit_building import NO_PARENT, tree_circuit
+from mnlearn.models.circuit_building import tree_circuit
 from mnlearn.runtime.errors import DATA, InputError
 from mnlearn.runtime.progress import track
 from mnlearn.variables.schema import Schema, Variable
@@ -177,20 +180,7 @@ class _Region:
         inside = {node for edge in edges for node in edge}
         self.nodes = [*kept, *sorted(inside - set(kept))]
         self.n_kept = len(kept)
-        place = {node: k for k, node in enumerate(self.nodes)}
-        near: dict[int, list[int]] = {node: [] for node in self.nodes}
-        for u, v in sorted(edges):
-            near[u].append(v)
-            near[v].append(u)
-        self.parent = np.full(len(self.nodes), NO_PARENT, np.int64)
-        stack, seen = [top], {top}
-        while stack:
-            u = stack.pop()
-            for v in near[u]:
-                if v not in seen:
-                    seen.add(v)
-                    stack.append(v)
-                    self.parent[place[v]] = place[u]
+        self.parent = places_of_parents(self.nodes, neighbours_of(edges), top)
 
     def learn(
         self,
@@ -211,7 +201,9 @@ class _Region:
         states = tuple(range(n_states))
         schema = Schema(tuple(Variable(str(k), states) for k in range(self.n_kept)))
         for _ in range(n_iterations):
-            circuit = tree_circuit(self.parent, self._log_prob(tree), schema, n_states)
+            # What is known of the root, its prior included, comes with the potentials.
+            log_prob = conditionals(tree, self.nodes, self.parent)
+            circuit = tree_circuit(self.parent, log_prob, schema, n_states)
             counts, log_likelihood = expected_counts_given(circuit, potentials, weight)
             if log_likelihood - before < tolerance * abs(log_likelihood):
                 break
@@ -221,15 +213,6 @@ class _Region:
             )
             tree = LatentTree(tree.n_vars, {**tree.tables, **tables}, before)
         return LatentTree(tree.n_vars, reached.tables, before)
-
-    def _log_prob(self, tree: LatentTree) -> NDArray[np.float64]:
-        # What is known of the root, its prior included, comes with the potentials.
-        out = np.zeros((len(self.nodes), tree.n_states, tree.n_states))
-        for k, up in enumerate(self.parent):
-            if up != NO_PARENT:
-                table = table_of(tree, self.nodes[up], self.nodes[k])
-                out[k] = np.log(table / table.sum(axis=1, keepdims=True))
-        return out
 
 
 def _choose_heir(tree: LatentTree, h: int) -> int:

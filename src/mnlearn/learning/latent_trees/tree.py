@@ -1,6 +1,6 @@
 """Trees of observed and hidden variables: messages for each row, and parameters by EM."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -168,11 +168,7 @@ class LatentTree:
 
     def neighbours(self) -> dict[int, list[int]]:
         """Return the neighbours of each node."""
-        out: dict[int, list[int]] = {}
-        for u, v in sorted(self.tables):
-            out.setdefault(u, []).append(v)
-            out.setdefault(v, []).append(u)
-        return out
+        return neighbours_of(self.tables)
 
     def circuit(self, schema: Schema | None = None) -> ArithmeticCircuit:
         """Return the circuit of the observed variables."""
@@ -184,22 +180,45 @@ def root_tree(tree: LatentTree) -> tuple[NDArray[np.int64], NDArray[np.float64],
     """Return parents, as places in the third value, log-probabilities and numbers."""
     neighbours = tree.neighbours()
     nodes = [*range(tree.n_vars), *sorted(node for node in neighbours if node >= tree.n_vars)]
+    parent = places_of_parents(nodes, neighbours, 0)
+    log_prob = conditionals(tree, nodes, parent)
+    log_prob[0, 0] = np.log(table_of(tree, 0, neighbours[0][0]).sum(axis=1))
+    return parent, log_prob, nodes
+
+
+def neighbours_of(edges: Iterable[Edge]) -> dict[int, list[int]]:
+    """Return the neighbours of each node."""
+    out: dict[int, list[int]] = {}
+    for u, v in sorted(edges):
+        out.setdefault(u, []).append(v)
+        out.setdefault(v, []).append(u)
+    return out
+
+
+def places_of_parents(
+    nodes: Sequence[int], neighbours: Mapping[int, list[int]], root: int
+) -> NDArray[np.int64]:
+    """Return the parent of each node, as its place in `nodes`."""
     place = {node: k for k, node in enumerate(nodes)}
     parent = np.full(len(nodes), NO_PARENT, np.int64)
-    log_prob = np.zeros((len(nodes), tree.n_states, tree.n_states))
-    first = neighbours[0][0]
-    log_prob[0, 0] = np.log(table_of(tree, 0, first).sum(axis=1))
-    stack, seen = [0], {0}
+    stack, seen = [root], {root}
     while stack:
         u = stack.pop()
-        for v in neighbours[u]:
-            if v not in seen:
-                seen.add(v)
-                stack.append(v)
-                table = table_of(tree, u, v)
-                parent[place[v]] = place[u]
-                log_prob[place[v]] = np.log(table / table.sum(axis=1, keepdims=True))
-    return parent, log_prob, nodes
+        new = [v for v in neighbours[u] if v not in seen]
+        parent[[place[v] for v in new]] = place[u]
+        seen.update(new)
+        stack += new
+    return parent
+
+
+def conditionals(tree: "LatentTree", nodes: Sequence[int], parent: NDArray[np.int64]) -> Array:
+    """Return the log-probabilities of nodes given their parents; 0 at the root."""
+    out = np.zeros((len(nodes), tree.n_states, tree.n_states))
+    for k, up in enumerate(parent):
+        if up != NO_PARENT:
+            table = table_of(tree, nodes[up], nodes[k])
+            out[k] = np.log(table / table.sum(axis=1, keepdims=True))
+    return out
 
 
 def table_of(tree: LatentTree, u: int, v: int) -> NDArray[np.float64]:
@@ -218,17 +237,11 @@ def run_em(
         if log_likelihood - before < tolerance * abs(log_likelihood):
             break
         before = log_likelihood
-        tree = _maximise(tree, counts, data.n_examples, pseudocount)
+        parent, _, nodes = root_tree(tree)
+        more = data.n_examples, tree.n_states, pseudocount
+        tree = LatentTree(tree.n_vars, smooth_tables(parent, nodes, counts, *more), before)
         circuit = tree.circuit(data.schema)
     return LatentTree(tree.n_vars, tree.tables, before)
-
-
-def _maximise(
-    tree: LatentTree, counts: NDArray[np.float64], n_examples: float, pseudocount: float
-) -> LatentTree:
-    parent, _, nodes = root_tree(tree)
-    tables = smooth_tables(parent, nodes, counts, n_examples, tree.n_states, pseudocount)
-    return LatentTree(tree.n_vars, tables, tree.log_likelihood)
 
 
 def smooth_tables(
