@@ -11,7 +11,6 @@ import oracles
 from made_random import random_data, random_dependency_network
 from mnlearn.learning import conversion
 from mnlearn.learning.conversion import (
-    ORDERS,
     Orders,
     choose_orders,
     consistency_gap,
@@ -76,21 +75,6 @@ def test_features_up_to_the_longest_are_averaged_over_all_orders_and_the_others_
     assert_allclose(oracles.potentials(found), expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("name", ORDERS)
-def test_only_all_orders_have_a_longest_feature(name):
-    """Another length gives other potentials if and only if all orders are averaged over."""
-    model = random_dependency_network(3, N_VARS)
-    base = np.full(N_VARS, 0.3)
-
-    def potentials(longest):
-        return oracles.potentials(
-            to_markov_network(model, base, choose_orders(name, N_VARS, longest))
-        )
-
-    same = np.allclose(potentials(1), potentials(N_VARS), atol=1e-9)
-    assert same == (name != "all")
-
-
 @pytest.mark.parametrize(("n_rows", "step"), [(1000, 1), (8, 3)])
 def test_the_consistency_gap_is_the_mean_divergence_of_the_conditionals(monkeypatch, n_rows, step):
     """Of every third of the 20 distinct rows if at most 8 are to be used."""
@@ -107,15 +91,6 @@ def test_the_consistency_gap_is_the_mean_divergence_of_the_conditionals(monkeypa
     expected = total / weights.sum() / N_VARS
     assert expected > 1e-3
     assert consistency_gap(model, found, data) == pytest.approx(expected)
-
-
-def test_features_are_distinct_sorted_and_not_constant():
-    model = random_dependency_network(2, N_VARS)
-    found = to_markov_network(model, np.full(N_VARS, 0.3), Orders(np.arange(N_VARS)))
-    literals = [tuple(found.features.literals(f)) for f in range(len(found.features))]
-    assert len(set(literals)) == len(literals)
-    assert all(list(c) == sorted(c) and len(c) > 0 for c in literals)
-    assert np.all(found.weight != 0)
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn.linear_model import LogisticRegression
 
-import oracles
-from made_random import random_data, random_dependency_network
+from made_random import random_data
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.kernels.l1_logistic.loss import Scratch, Target, evaluate
@@ -16,10 +14,14 @@ from mnlearn.kernels.l1_logistic.quadratic_model import (
     _step_inside,
     renew_hessian,
 )
-from mnlearn.learning.conversion import average_networks
 from mnlearn.learning.learner import Task
-from mnlearn.learning.logistic import Regressions, _design, learn_logistic_path
-from mnlearn.learning.logistic_path import build_pair_features, merge_pairs
+from mnlearn.learning.logistic import (
+    Regressions,
+    _design,
+    build_pair_features,
+    learn_logistic_path,
+    merge_pairs,
+)
 from mnlearn.methods.dn_lr import PenaltyPaths
 from mnlearn.runtime.errors import InputError
 
@@ -109,23 +111,6 @@ def test_the_gap_bounds_the_distance_to_the_minimum(free):
             assert best - 1e-6 <= found <= best + rough.gap[k, v] + 1e-6
             assert rough.gap[k, v] <= 0.05 * rough.constant_loss[v]
             assert exact.gap[k, v] <= 1e-7 * exact.constant_loss[v]
-
-
-@pytest.mark.parametrize("penalty", [0.5, 5.0])
-def test_the_same_minimum_as_liblinear(penalty):
-    """liblinear penalises the intercept as the weight of one more column of ones."""
-    data = random_data(4, n_examples=400, n_vars=7)
-    path = learn_logistic_path(data, [penalty], free_intercept=False, tolerance=1e-7)
-    coefficient = path.coefficient[0].toarray()
-    for v in range(data.n_vars):
-        x = np.column_stack([np.delete(data.rows, v, axis=1), np.ones(data.n_rows)])
-        library = LogisticRegression(
-            C=1 / penalty, l1_ratio=1, solver="liblinear", fit_intercept=False, tol=1e-8,
-            max_iter=10000,
-        )  # fmt: skip
-        library.fit(x, data.rows[:, v], data.weight)
-        ours = np.append(np.delete(coefficient[v], v), path.intercept[0, v])
-        assert_allclose(ours, library.coef_[0], atol=2e-3)
 
 
 @pytest.mark.parametrize("free", [True, False])
@@ -268,11 +253,3 @@ def test_neighbourhoods_merged_by_and_and_or():
         [(0, 1)], [(1, 1)], [(2, 1)], [(3, 1)],
         [(0, 1), (1, 1)], [(0, 1), (3, 1)], [(2, 1), (3, 1)],
     ]  # fmt: skip
-
-
-def test_a_mixture_averages_log_odds():
-    one, two = random_dependency_network(1), random_dependency_network(2)
-    data = merge_rows(oracles.all_states(5))
-    expected = 0.3 * conditional_log_odds(one, data) + 0.7 * conditional_log_odds(two, data)
-    mixed = average_networks([(0.3, one), (0.7, two)])
-    assert_allclose(conditional_log_odds(mixed, data), expected, atol=1e-12)

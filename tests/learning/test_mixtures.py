@@ -94,15 +94,6 @@ def test_one_component_is_the_chow_liu_tree():
     )
 
 
-def test_kinds_of_examples_are_found():
-    data, kind = two_groups()
-    mixture = learn_tree_mixture(data, 2)
-    component = np.argmax(mixture.log_probabilities(data), axis=1)[data.row_of]
-    right = (component == kind).mean()
-    assert max(right, 1 - right) > 0.97
-    assert sorted(mixture.share) == pytest.approx([0.4, 0.6], abs=0.03)
-
-
 def test_components_that_become_empty_are_dropped():
     data = merge_rows(np.array([[0, 0], [1, 1]] * 3, np.uint8))
     mixture = learn_tree_mixture(data, 40)

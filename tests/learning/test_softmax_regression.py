@@ -8,8 +8,7 @@ from scipy.special import logsumexp
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.conditionals import log_conditionals
-from mnlearn.learning.logistic import learn_logistic_path
-from mnlearn.learning.logistic_path import build_pair_features, merge_pairs
+from mnlearn.learning.logistic import build_pair_features, learn_logistic_path, merge_pairs
 from mnlearn.variables.schema import Schema, Variable
 
 SCHEMA = Schema(

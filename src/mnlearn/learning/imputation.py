@@ -9,8 +9,7 @@ from scipy.special import expit, softmax
 
 from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.data.incomplete import MISSING, IncompleteData, incomplete, merge_cells
-from mnlearn.learning.logistic import learn_logistic_path
-from mnlearn.learning.logistic_path import LogisticPath
+from mnlearn.learning.logistic import LogisticPath, learn_logistic_path
 from mnlearn.learning.missing_cells import TREATMENTS
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import SEED, stream

@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 
-from mnlearn.learning.hidden_trees.em import (
+from mnlearn.learning.hidden_trees import (
     Settings,
     hold_out,
     learn_hidden_tree,

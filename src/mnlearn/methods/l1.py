@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.learning.logistic_path import MERGES, build_pair_features, merge_pairs
+from mnlearn.learning.logistic import MERGES, build_pair_features, merge_pairs
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.weights.arrangement import (
     FeatureWorkspace,

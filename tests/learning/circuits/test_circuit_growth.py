@@ -263,19 +263,6 @@ def test_an_exact_search_takes_the_best_split_there_is(train, model_of):
     assert n_checked > 100
 
 
-def test_no_cycle_is_grown(train):
-    model = BayesGrowth(train, 0.5)
-    CircuitGrowth(model, 0.05, 0.0, 150).grow(150)
-    parents = {v: set() for v in range(N)}
-    for target, path in zip(model.target, model.path, strict=True):
-        parents[target] |= {var for var, _ in path}
-    done = set()
-    while len(done) < N:
-        ready = {v for v in parents if v not in done and parents[v] <= done}
-        assert ready, "the parents form a cycle"
-        done |= ready
-
-
 class KilledError(Exception):
     """Stands for the end of the process."""
 
@@ -286,12 +273,8 @@ def test_a_killed_run_goes_on_to_the_same_bytes(
     train, tmp_path, monkeypatch, method_name, n_states
 ):
     monkeypatch.setattr("mnlearn.learning.shares.SECONDS_BETWEEN_STATES", -1.0)
-    method = load_learner(method_name)
+    method, left = load_learner(method_name), n_states
     grid = method.grid({"max_edges": [80, 150, 300, 600], "split_cost": 0.5})
-    criterion = mean_score(method.criterion, train)
-    whole = tune(method, train, grid, criterion)
-
-    left = n_states
 
     class Dying(Checkpoints):
         def save(self, key, arrays):
@@ -301,16 +284,19 @@ def test_a_killed_run_goes_on_to_the_same_bytes(
             if left == 0:
                 raise KilledError
 
+    def outcome(checkpoints):
+        criterion = mean_score(method.criterion, train)
+        tuned = tune(method, train, grid, criterion, checkpoints=checkpoints)
+        model = tuned.best.fitted.model
+        scores = [(row["n_edges"], row["validation"]) for row in tuned.trace]
+        return scores, model.weight.tobytes(), model.child.tobytes()
+
+    whole = outcome(Checkpoints(None))
     with pytest.raises(KilledError):
-        tune(method, train, grid, criterion, checkpoints=Dying(tmp_path, code="x"))
+        outcome(Dying(tmp_path, code="x"))
     began = BayesGrowth if method_name == "acbn" else MarkovGrowth
     monkeypatch.setattr(began, "first", lambda self: pytest.fail("began again"))
-    again = tune(method, train, grid, criterion, checkpoints=Checkpoints(tmp_path, code="x"))
-    assert [row["n_edges"] for row in again.trace] == [row["n_edges"] for row in whole.trace]
-    assert [row["validation"] for row in again.trace] == [row["validation"] for row in whole.trace]
-    a, b = whole.best.fitted.model, again.best.fitted.model
-    assert a.weight.tobytes() == b.weight.tobytes()
-    assert a.child.tobytes() == b.child.tobytes()
+    assert outcome(Checkpoints(tmp_path, code="x")) == whole
 
 
 @pytest.mark.parametrize("seconds", [-1.0, 1e9])
@@ -352,24 +338,3 @@ def test_a_search_that_ends_early_ends_there_after_any_kill(
         with pytest.raises(KilledError):
             outcome(n_steps, kept)
         assert outcome(0, kept) == whole, n_steps
-
-
-@pytest.mark.parametrize(("room", "looks"), [(3, False), (40, True)])
-def test_no_split_is_looked_at_in_a_budget_without_room(train, monkeypatch, room, looks):
-    looked_at = []
-    for name in ("bounds", "gain", "edges", "new_edges"):
-        method = getattr(MarkovGrowth, name)
-
-        def spied(self, *arguments, name=name, method=method):
-            looked_at.append(name)
-            return method(self, *arguments)
-
-        monkeypatch.setattr(MarkovGrowth, name, spied)
-    model = MarkovGrowth(train, PENALTY)
-    budget = model.circuit.n_edges + room
-    growth = CircuitGrowth(model, 0.05, 0.0, budget)
-    looked_at.clear()  # The bounds at the start are found before there is a budget.
-    growth.grow(budget)
-    assert growth.ended
-    assert bool(looked_at) == looks
-    assert (growth.n_splits > 0) == looks

@@ -185,25 +185,6 @@ def test_a_feature_that_no_longer_pays_is_generalised_like_one_that_never_did():
     assert treat(dropped, 2.5) == 0
 
 
-def test_search_finds_the_structure_of_a_chain():
-    rng = np.random.default_rng(0)
-    rows = np.zeros((3000, 6), int)
-    rows[:, 0] = rng.random(3000) < 0.5
-    for v in range(1, 6):
-        rows[:, v] = np.where(rng.random(3000) < 0.9, rows[:, v - 1], 1 - rows[:, v - 1])
-    from mnlearn.data.dataset import merge_rows
-
-    data = merge_rows(rows[:2000])
-    test = merge_rows(rows[2000:])
-    found = search_bottom_up(data, Penalty(1.0, 2.0), "full", 10, price=5.0)
-    assert found.replaced[-1] == 0
-    grid = BLM.grid({"initial": ["full"], "l1": [1]})
-    model = tune(BLM, data, grid, None).best.fitted.model
-    assert pll(model, test).mean > -6 * np.log(2) * 0.5
-    strongest = sorted(model.edges().items(), key=lambda e: -abs(e[1]))[:5]
-    assert sorted(pair for pair, _ in strongest) == [(v, v + 1) for v in range(5)]
-
-
 def test_does_not_depend_on_anything_but_the_seed():
     data = random_data(4, 300, 8)
     one, same = (search_bottom_up(data, Penalty(1.0, 1.0), "full", 5, price=1.0) for _ in range(2))

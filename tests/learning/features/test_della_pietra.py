@@ -289,23 +289,3 @@ def test_value_and_gradient_over_all_states():
     assert error < 1e-3 * np.abs(gradient).max()
     share, _ = likelihood.state_shares(w)
     assert_allclose(share, p)
-
-
-def test_states_of_a_network_stand_for_its_neighbours():
-    data = random_data(2, 100, 6)
-    pool = PairCandidates(data, 0.0)
-    states = oracles.all_states(6)
-    rng = np.random.default_rng(3)
-    before, after = rng.normal(size=(2, 6))
-    drawn = states[
-        rng.choice(
-            64, 200_000, p=oracles.joint(mask_network(pool.features, before, binary_schema(6)))
-        )
-    ]
-    bits = rows_of(pack_columns(drawn), pool.features)
-    held = pool.feature_weights()
-    plain = StateLikelihood(held, data.n_examples, bits, np.zeros(len(drawn)))
-    reweighted = StateLikelihood(held, data.n_examples, bits, -plain.log_weights(before), threads=2)
-    share, _ = reweighted.state_shares(after)
-    expected = oracles.joint(mask_network(pool.features, after, binary_schema(6))) @ states
-    assert_allclose(share @ drawn, expected, atol=0.02)

@@ -9,12 +9,18 @@ from threadpoolctl import threadpool_limits
 from made_hidden_trees import complete_joint, random_hidden_tree
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.hidden_trees import log_value
-from mnlearn.learning.hidden_trees import em
-from mnlearn.learning.hidden_trees.em import Settings, hold_out, learn_hidden_tree
-from mnlearn.learning.hidden_trees.steps import Counts, expected_counts, log_prior, maximise
+from mnlearn.learning import hidden_trees as em
+from mnlearn.learning.hidden_trees import (
+    Counts,
+    Settings,
+    expected_counts,
+    hold_out,
+    learn_hidden_tree,
+    log_prior,
+    maximise,
+)
 from mnlearn.learning.learner import Task
 from mnlearn.methods.hclt import HCLT
-from mnlearn.runtime.errors import InputError
 from oracles import all_states
 
 
@@ -194,22 +200,6 @@ def test_it_learns_what_a_chow_liu_tree_cannot():
 
     baseline = ll(ChowLiu().learn(Task(data, {})).model, test).mean
     assert ll(fitted.model, test).mean > baseline + 0.05
-
-
-@pytest.mark.parametrize(
-    ("values", "said"),
-    [
-        ({"n_states": 0}, "n_states: expected 1 to 256, got 0"),
-        ({"n_states": 257}, "n_states: expected 1 to 256, got 257"),
-        ({"pseudocount": -1.0}, "pseudocount"),
-        ({"batch_rows": 0}, "batch_rows"),
-        ({"patience": 0}, "patience"),
-        ({"holdout": 1.0}, "holdout: expected 0 to 0.9"),
-    ],
-)
-def test_bad_settings(values, said):
-    with pytest.raises(InputError, match=said):
-        HCLT.choose(values)
 
 
 def test_columns_that_are_constant():

@@ -190,15 +190,6 @@ def test_a_thin_junction_tree_is_recovered_from_exact_frequencies(treewidth, see
     np.testing.assert_allclose(tree.log_likelihood(data.rows), np.log(data.weight), atol=1e-9)
 
 
-def test_a_thin_junction_tree_is_recovered_from_a_sample():
-    truth = chain_of_cliques(8, 2, 11)
-    rng = np.random.default_rng(0)
-    drawn = rng.choice(truth.n_rows, 200_000, p=truth.weight / truth.weight.sum())
-    tree = learn_junction_tree(merge_rows(truth.rows[drawn]), SearchSettings(threshold=1e-4))
-    divergence = truth.weight @ (np.log(truth.weight) - tree.log_likelihood(truth.rows))
-    assert 0 <= divergence < 1e-3
-
-
 @pytest.mark.parametrize("search", ["lpac", "greedy"])
 @pytest.mark.parametrize("seed", range(3))
 def test_treewidth_1_is_the_chow_liu_tree(seed, search):

@@ -8,7 +8,6 @@ from made_conditionals import loss_of
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning.weights.arrangement import learn_weights
 from mnlearn.learning.weights.descent import Penalty
-from mnlearn.learning.weights.fit import fit_weights
 from mnlearn.learning.weights.packed_likelihood import arrange_packed, arrange_rewritten
 from mnlearn.learning.weights.stored_likelihood import arrange_stored
 from mnlearn.models.features import canonicalise, features_of
@@ -94,15 +93,6 @@ def test_curvature_is_that_at_0_or_a_bound_on_it():
     twice[owner[1:][(owner[1:] == owner[:-1]) & (variable[1:] == variable[:-1])]] = True
     assert_allclose(likelihood.curvature[~twice], exact[~twice], rtol=1e-3)
     assert_allclose(arrange_packed(features, data).curvature, likelihood.curvature)
-
-
-@pytest.mark.parametrize("penalty", [Penalty(1.0), Penalty(0.5, 3.0)])
-def test_learning_reaches_the_minimum(penalty):
-    _, features, data = made()
-    exact = fit_weights(arrange_stored(features, data), penalty)
-    screened = fit_weights(arrange_packed(features, data), penalty, screen=True)
-    assert exact.gap < 2e-5 * exact.objective
-    assert screened.objective == pytest.approx(exact.objective, rel=3e-5)
 
 
 def test_restriction():

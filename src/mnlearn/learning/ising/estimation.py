@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.kernels.l1_logistic.dense import DenseData, DenseGoal, DenseResult, dense_path
 from mnlearn.learning.ising.network import IsingNetwork
-from mnlearn.learning.logistic_path import MERGES
+from mnlearn.learning.logistic import MERGES
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import DATA, InputError
 from mnlearn.runtime.threads import map_ranges

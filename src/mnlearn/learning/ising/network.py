@@ -15,7 +15,7 @@ from mnlearn.learning.ising.stability import (
     EdgeStability,
     bootstrap_differences,
 )
-from mnlearn.learning.logistic_path import build_pair_features
+from mnlearn.learning.logistic import build_pair_features
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import Schema, binary_schema

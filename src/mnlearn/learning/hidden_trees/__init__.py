@@ -1,1 +1,0 @@
-"""Hidden Chow-Liu trees."""
