@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from mnlearn.learning.circuits.splitting import plan, settled_columns, split
+from mnlearn.learning.circuits.splitting import settled_columns, split
 from mnlearn.models.circuit import product_of_marginals, state_leaves
 from mnlearn.models.features import features_of
 from mnlearn.variables.schema import binary_schema
@@ -24,10 +24,7 @@ def grown(seed, extend=True, n_splits=10, schema=None):
         if not free:
             continue
         var = int(rng.choice(free))
-        planned = plan(circuit, np.array([f]), var, extend)
-        before = circuit.n_edges
-        circuit = split(circuit, planned)
-        assert circuit.n_edges == before + planned.n_new_edges
+        circuit = split(circuit, np.array([f]), var, extend)
         circuit.check()
         children = [(*features[f], (var, x)) for x in (0, 1)]
         if extend:

@@ -72,17 +72,6 @@ def pll(model, rows):
     return -np.logaddexp(0, -np.where(rows, odds, -odds)).sum(axis=1)
 
 
-def converted_potential(model, x, base, order):
-    """log P(x) - log P(base), by changing base into x one variable at a time (Lowd 2012, 4)."""
-    total = 0.0
-    for position, v in enumerate(order):
-        state = x.copy()
-        state[order[:position]] = base[order[:position]]
-        odds = log_odds(model, state, v)
-        total += odds * (int(x[v]) - int(base[v]))
-    return total
-
-
 def conditional_marginals(network, x, query):
     """P(query variable = 1 | the other values of x) by summing the joint distribution."""
     states = all_states(network.n_vars)

@@ -93,7 +93,7 @@ class PlainQueue:
                 gain, n_new = float(self._gain[group][var]), int(self._edges[group][var])
                 return Split(group, var, gain, n_new)
             if not known:
-                self._gain[group][var] = self._candidates.gain(group, var)
+                self._gain[group][var] = self._candidates._best_extension(group, var)[0]
                 exact.add((group, var))
             else:
                 limit = self._limit(group, var, room)

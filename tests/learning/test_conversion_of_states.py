@@ -1,12 +1,14 @@
 """Dependency networks of variables of any number of states, converted, against the definition."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from mnlearn.inference.conditionals import log_conditionals
+from mnlearn.learning import conversion
 from mnlearn.learning.conversion import (
     BASES,
     Orders,
@@ -20,6 +22,7 @@ from mnlearn.learning.conversion import (
 from mnlearn.learning.trees import learn_tree_path
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees, tree_network
 from mnlearn.models.features import features_of
+from mnlearn.runtime.errors import InputError
 from state_oracles import (
     changed,
     every_row,
@@ -239,17 +242,86 @@ def test_averages_are_normalised_geometric_means(arities):
         assert_allclose(own, [log_softmax(row) for row in total], atol=1e-10)
 
 
+@pytest.mark.parametrize("n_rows", [1000, 8])
 @pytest.mark.parametrize("arities", SEVERAL[:2])
-def test_the_gap_is_the_mean_divergence_of_the_conditionals(arities):
+def test_the_gap_is_the_mean_divergence_of_the_conditionals(monkeypatch, arities, n_rows):
+    """Of every third of the 24 distinct rows if at most 8 are to be used."""
+    monkeypatch.setattr(conversion, "GAP_ROWS", n_rows)
     (network, *_), data = networks_of(arities)
+    data = data.subset(np.arange(min(data.n_rows, 24)))
+    step = -(-data.n_rows // n_rows)
     found = to_markov_network(
         network, choose_base("marginals", data), Orders(np.arange(len(arities)))
     )
+    some = data.subset(np.arange(0, data.n_rows, step))
     p, q = (
-        [np.exp(own) for own in by_variable(log_conditionals(m, data), data.schema)]
+        [np.exp(own) for own in by_variable(log_conditionals(m, some), data.schema)]
         for m in (network, found)
     )
-    expected = sum(data.weight @ (a * np.log(a / b)).sum(axis=1) for a, b in zip(p, q, strict=True))
-    expected /= data.n_examples * len(arities)
+    expected = sum(some.weight @ (a * np.log(a / b)).sum(axis=1) for a, b in zip(p, q, strict=True))
+    expected /= some.n_examples * len(arities)
     assert expected > 1e-4
     assert consistency_gap(network, found, data) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("longest", [3, 4])
+def test_longer_features_are_averaged_over_rotations_and_the_others_over_all_orders(longest):
+    """The features have one to five literals; each adds its own part to the potentials."""
+    rng = np.random.default_rng(longest)
+    variables = [rng.choice(5, length, replace=False) for length in (1, 2, 3, 3, 4, 4, 5)]
+    conjunctions = [[(int(v), int(rng.integers(2))) for v in sorted(own)] for own in variables]
+    target = np.array([own[0] for own in variables])
+    weight, base = rng.normal(size=len(target)), rng.integers(0, 2, 5)
+    schema = schema_of((2,) * 5)
+
+    def network_of(chosen):
+        features = features_of([conjunctions[f] for f in chosen])
+        return DependencyNetwork(
+            flat_trees(schema), features, target[chosen], weight[chosen], schema
+        )
+
+    every = [np.array(o) for o in itertools.permutations(range(5))]
+    expected = 0.0
+    for is_long, orders in ((False, every), (True, rotated(np.arange(5)))):
+        chosen = np.flatnonzero([(len(c) > longest) == is_long for c in conjunctions])
+        if len(chosen):
+            expected += potentials_by_definition(network_of(chosen), base[None], [1.0], orders)
+    whole = network_of(np.arange(len(target)))
+    found = to_markov_network(whole, base.astype(float), choose_orders("all", 5, longest))
+    assert_allclose(found_potentials(found), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("base", "order", "names"),
+    [
+        (np.full(4, 0.5), np.arange(5), "5 probabilities"),
+        (np.full(5, 1.5), np.arange(5), "5 probabilities"),
+        (np.full(5, 0.5), np.array([0, 1, 2, 3, 3]), "an order of the variables 0 to 4"),
+        (random_states(0, (2,) * 4), np.arange(5), "examples of 5 variables"),
+    ],
+)
+def test_what_is_refused(base, order, names):
+    with pytest.raises(InputError, match=names):
+        to_markov_network(networks_of((2,) * 5)[0][0], base, Orders(order))
+
+
+def test_probabilities_of_zero_are_refused():
+    trees = replace(flat_trees(2), log_prob=np.array([[0.0, -np.inf], [np.log(0.5)] * 2]))
+    network = tree_network(replace(trees, split_var=np.full(2, -1, np.int32)))
+    with pytest.raises(InputError, match="probability is 0"):
+        to_markov_network(network, np.full(2, 0.5), Orders(np.arange(2)))
+
+
+@pytest.mark.parametrize("all_up_to", [1, 2, 3])
+def test_a_subfeature_of_several_features_is_one_feature(all_up_to):
+    """Whichever way its weights are computed: from orders, or from all subsets."""
+    rng = np.random.default_rng(5)
+    literals = [(v, int(x)) for v, x in enumerate(rng.integers(0, 2, 5))]
+    kinds = [[0, 1], [0, 1, 2], [0, 1, 2, 3], [1, 2], [1, 2, 3]]
+    features = features_of([[literals[v] for v in own] for own in kinds])
+    target = np.array([own[0] for own in kinds], np.int32)
+    model = DependencyNetwork(flat_trees(5), features, target, rng.normal(size=len(kinds)))
+    orders = Orders(rng.permutation(5), all_up_to=all_up_to)
+    found = to_markov_network(model, rng.random(5), orders).features
+    kept = [tuple(sorted(found.literals(f))) for f in range(len(found))]
+    assert len(kept) == len(set(kept))

@@ -177,16 +177,7 @@ class Search:
             if number != last and all(len(self.grid[name]) == 1 for name in stage.parameters):
                 continue
             measure = (self.last_criterion or self.criterion) if number == last else self.criterion
-            search = _StageSearch(
-                self.learner,
-                number,
-                workspace,
-                self.checkpoints,
-                measure=measure,
-                chosen=chosen,
-                n_examples=self.train.n_examples,
-                left_out=self.left_out,
-            )
+            search = _StageSearch(self, number, workspace, measure, chosen)
             yield search
             chosen = best_of(search.candidates, search.equal).parameters
 
@@ -222,21 +213,17 @@ def _check_criteria(
 class _StageSearch:
     """The search of one stage; `chosen` has the values of the hyperparameters of other stages."""
 
-    learner: type[Learner]
+    search: Search
     number: int
     workspace: Any
-    checkpoints: Checkpoints
-    _: KW_ONLY
     measure: Criterion | None
     chosen: Mapping[str, Any]
-    n_examples: float
-    left_out: Sequence[Mapping[str, Any]] = ()
     seconds: float = 0.0
     candidates: list[Candidate] = field(default_factory=list)
 
     @property
     def stage(self) -> Stage:
-        return self.learner.stages[self.number]
+        return self.search.learner.stages[self.number]
 
     @property
     def equal(self) -> float:
@@ -246,7 +233,7 @@ class _StageSearch:
     def run(self, grid: Mapping[str, list[Any]], part: Part | None = None) -> list[Candidate]:
         """Learn at the points, or those of a part; return the candidates in their order."""
         stage = self.stage
-        points = order_points(stage.parameters, grid, stage.order, self.left_out)
+        points = order_points(stage.parameters, grid, stage.order, self.search.left_out)
         ranks = {point.place: rank for rank, point in enumerate(points)}
         done: dict[int, Candidate] = {}
         chosen = points if part is None else own_points(stage, points, part)
@@ -273,7 +260,7 @@ class _StageSearch:
             return start
         return replace(
             start,
-            learner=self.learner.choose(before.parameters),
+            learner=self.search.learner.choose(before.parameters),
             fitted=before.fitted,
             same_features=point.same_features,
         )
@@ -285,7 +272,8 @@ class _StageSearch:
             may_win = [
                 point
                 for point in family
-                if (one := done[point.place]).is_open and one.can_reach(self.n_examples) >= best
+                if (one := done[point.place]).is_open
+                and one.can_reach(self.search.train.n_examples) >= best
             ]
             if not may_win:
                 return
@@ -293,7 +281,7 @@ class _StageSearch:
             one = done[point.place]
             others = (done[each.place].score for each in family if each is not point)
             start = Start(
-                learner=self.learner.choose(one.parameters),
+                learner=self.search.learner.choose(one.parameters),
                 fitted=one.fitted,
                 same_features=True,
                 best_score=max(others, default=-math.inf),
@@ -307,12 +295,14 @@ class _StageSearch:
         stage = self.stage
         values = dict(zip(stage.parameters, point.values, strict=True))
         parameters = {**self.chosen, **values}
-        one = self.learner.choose(parameters)
+        one = self.search.learner.choose(parameters)
         given = () if stage.path is None else (start,)
         key = {"stage": self.number, **parameters}
         if start.goes_on:
             key["iterations of weights"] = start.iterations
-        fitted, spent = self.checkpoints.fit(key, lambda: stage.learn(one, self.workspace, *given))
+        fitted, spent = self.search.checkpoints.fit(
+            key, lambda: stage.learn(one, self.workspace, *given)
+        )
         score, seconds = self._score(key, fitted.model)
         self.seconds += spent + seconds
         if start.goes_on and start.fitted is not None:
@@ -332,7 +322,7 @@ class _StageSearch:
             # As text, because JSON has no infinities.
             return [repr(float(measure(model))), time.process_time() - began]
 
-        score, seconds = self.checkpoints.record({"score": dict(key)}, work)
+        score, seconds = self.search.checkpoints.record({"score": dict(key)}, work)
         return float(score), float(seconds)
 
 

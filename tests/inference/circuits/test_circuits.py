@@ -18,7 +18,7 @@ from mnlearn.inference.circuits.exact import (
     most_probable,
     row_evaluator,
 )
-from mnlearn.learning.circuits.splitting import plan, split
+from mnlearn.learning.circuits.splitting import split
 from mnlearn.models.circuit import ArithmeticCircuit, product_of_marginals
 from mnlearn.models.circuit_building import mixture_circuit
 from mnlearn.runtime.errors import InputError
@@ -42,7 +42,7 @@ def test_splits_give_the_polynomial_of_the_features(seed, extend):
 def test_a_split_leaves_the_polynomial_as_it_was():
     circuit, _ = grown(3)
     for extend in (True, False):
-        after = split(circuit, plan(circuit, np.array([2]), 4, extend))
+        after = split(circuit, np.array([2]), 4, extend)
         np.testing.assert_allclose(
             log_value(after, all_states(N)), log_value(circuit, all_states(N)), atol=1e-10
         )

@@ -9,7 +9,6 @@ from scipy.special import xlogy
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning.circuits.queue import Growing, Split
 from mnlearn.learning.circuits.splitting import (
-    plan,
     settled_columns,
     split,
     state_counts,
@@ -58,9 +57,6 @@ class BayesGrowth(Growing):
     def bounds(self, groups: Sequence[int]) -> list[NDArray[np.float64]]:
         return self._gains(groups)
 
-    def gain(self, group: int, var: int) -> float:
-        return float(self._gains([group])[0][var])
-
     def _gains(self, groups: Sequence[int]) -> list[NDArray[np.float64]]:
         """Return the gain of splitting each leaf on each column; it depends on the data only."""
         out = []
@@ -93,7 +89,7 @@ class BayesGrowth(Growing):
         leaf, var = chosen.group, chosen.var
         target, n_old = self.target[leaf], len(self.circuit.weight)
         schema = self.circuit.schema
-        self.circuit = split(self.circuit, plan(self.circuit, self.parameters[leaf], var, False))
+        self.circuit = split(self.circuit, self.parameters[leaf], var, False)
         weight = self.circuit.weight.copy()
         new = []
         for value in (0, 1):
@@ -114,9 +110,6 @@ class BayesGrowth(Growing):
             self._leads_to[:, schema.variable_of[var]], self._leads_to[target]
         )
         return list(zip(new, self._gains(new), strict=True))
-
-    def replaced(self, chosen: Split) -> bool:
-        return True
 
     def details(self) -> dict[str, float]:
         return {"log_likelihood": self.log_likelihood}

@@ -85,10 +85,10 @@ class CircuitGrowth:
         self._pending = None
         for group, bound in self.model.accept(split):
             self._queue.add(group, bound)
-        if self.model.replaced(split):
-            self._queue.remove_group(split.group)
-        else:
+        if self.model.batch:
             self._queue.remove(split.group, split.var)
+        else:
+            self._queue.remove_group(split.group)
         self.n_splits += 1
 
     def _next(self) -> Split | None:

@@ -13,7 +13,6 @@ from mnlearn.kernels.circuits.candidates import extension_bounds, extension_gain
 from mnlearn.kernels.circuits.evaluation import LANES
 from mnlearn.learning.circuits.queue import Growing, Split
 from mnlearn.learning.circuits.splitting import (
-    plan,
     settled_columns,
     split,
     state_counts,
@@ -149,11 +148,8 @@ class MarkovGrowth(Growing):
         for literals in features:
             self._extended.append(self.counts.count(literals)[1])
 
-    def gain(self, group: int, var: int) -> float:
-        """Return the gain of extending a feature whose bounds were asked for under this model."""
-        return self._best_extension(group, var)[0]
-
     def _best_extension(self, group: int, var: int) -> tuple[float, float, float]:
+        """Return the gain and the weights of extending a feature whose bounds are of this model."""
         slot = self._slot[group]
         return extension_gain(
             self.n_examples, self.penalty.l1, self.penalty.precision,
@@ -173,7 +169,7 @@ class MarkovGrowth(Growing):
         weight = np.concatenate([self.circuit.weight, self._best_extension(group, var)[1:]])
         self._with_var.clear()
         self._alone.clear()
-        self.circuit = split(self.circuit, plan(self.circuit, np.array([group]), var, extend=True))
+        self.circuit = split(self.circuit, np.array([group]), var, extend=True)
         n_one = self._extended.array[group, var]
         self.n_satisfied = np.append(self.n_satisfied, [self.n_satisfied[group] - n_one, n_one])
         new = [len(self.literals), len(self.literals) + 1]
@@ -185,9 +181,6 @@ class MarkovGrowth(Growing):
         self._evaluator = Evaluator(self.circuit, atomic=True)
         self.objective = self._learn(weight, _SHARE_OF_GAIN * chosen.gain, _ITERATIONS)
         return self._with_bounds(new)
-
-    def replaced(self, chosen: Split) -> bool:
-        return False
 
     def details(self) -> dict[str, float]:
         return {"objective": self.objective}

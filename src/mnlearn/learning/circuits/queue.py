@@ -61,7 +61,8 @@ class Growing(ABC):
     Bounds and gains are in nats of log-likelihood; they are -inf where there is no candidate.
     """
 
-    # How many groups to update together; 0 if the bounds are the gains and never change.
+    # How many groups to update together; 0 if the bounds are the gains and never change, and a
+    # group is gone once it is split.
     batch = 0
 
     def __init__(self, train: Dataset, circuit: ArithmeticCircuit) -> None:
@@ -105,10 +106,6 @@ class Growing(ABC):
     @abstractmethod
     def accept(self, split: Split) -> Sequence[tuple[int, NDArray[np.float64]]]:
         """Make a split; return the groups that it adds, as `first` does."""
-
-    @abstractmethod
-    def replaced(self, split: Split) -> bool:
-        """Tell whether a group is gone once it is split."""
 
     @abstractmethod
     def model(self) -> ArithmeticCircuit:

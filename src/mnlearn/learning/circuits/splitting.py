@@ -1,7 +1,7 @@
 """Splits of parameters of a circuit: the counts they need, their cost in edges, the new circuit."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,43 +74,6 @@ def settled_columns(schema: Schema, literals: Iterable[Literal]) -> list[int]:
     return settled
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SplitPlan:
-    """How the circuit changes if parameters are made to depend on a column."""
-
-    parameters: NDArray[np.int64]
-    below: NDArray[np.uint8]
-    wanted: NDArray[np.uint8]
-    n_new_edges: int
-    extend: bool
-
-
-def plan(
-    circuit: ArithmeticCircuit, parameters: NDArray[np.int64], column: int, extend: bool
-) -> SplitPlan:
-    """Return how to split parameters, of which no two are factors of one term, on a column.
-
-    With `extend` a parameter stays, multiplied with a new one for each value of the column, as a
-    feature is extended; otherwise two parameters replace it, as in a CPD.
-    """
-    below = np.zeros(circuit.n_nodes, np.uint8)
-    # The other states of a variable of several are what its column is 0 for.
-    for c in circuit.schema.columns(int(circuit.schema.variable_of[column])):
-        below[2 * c + 1] = ZERO
-    below[2 * column], below[2 * column + 1] = ZERO, ONE
-    leaves = 2 * circuit.n_columns + parameters
-    below[leaves] = PARAMETER
-    wanted = np.empty(circuit.n_nodes, np.uint8)
-    arrays = (circuit.start, circuit.child, circuit.n_leaves, below)
-    mark_below(*arrays)
-    change = plan_split(circuit.is_sum, *arrays, wanted)
-    if extend:
-        change += 2 * int(((wanted[leaves] & ZERO) > 0).sum() + ((wanted[leaves] & ONE) > 0).sum())
-    return SplitPlan(
-        parameters=parameters, below=below, wanted=wanted, n_new_edges=int(change), extend=extend
-    )
-
-
 class SplitEdges:
     """How many edges splits of a circuit add; the work is that of the nodes which change."""
 
@@ -147,22 +110,25 @@ class SplitEdges:
         return int(change)
 
 
-def split(circuit: ArithmeticCircuit, planned: SplitPlan) -> ArithmeticCircuit:
-    """Return the circuit after a planned split; its polynomial is the same.
+def split(
+    circuit: ArithmeticCircuit, parameters: NDArray[np.int64], column: int, extend: bool
+) -> ArithmeticCircuit:
+    """Return the circuit with parameters split on a column; its polynomial is the same.
 
-    New parameters come after the old ones. Extended, parameter parameters[k] gets those at
-    n_parameters + 2 * k for value 0 and the next one for value 1, of weight 0. Replaced, it
-    becomes that for value 0, and n_parameters + k, of the same weight, is that for value 1.
-    `features` are left out.
+    No two parameters are factors of one term. With `extend` a parameter stays, multiplied with a
+    new one for each value of the column, as a feature is extended: parameters[k] gets those at
+    n_parameters + 2 * k for value 0 and the next one for value 1, of weight 0. Otherwise two
+    replace it, as in a CPD: it becomes that for value 0, and n_parameters + k, of the same weight,
+    is that for value 1. `features` are left out.
     """
-    parameters = planned.parameters
     leaves = (2 * circuit.n_columns + parameters).astype(np.int32)
-    n_new = len(parameters) * (2 if planned.extend else 1)
+    below, wanted, change = _mark(circuit, leaves, column)
+    n_new = len(parameters) * (2 if extend else 1)
     new = np.arange(circuit.n_leaves, circuit.n_leaves + n_new, dtype=np.int32)
     same = np.arange(circuit.n_nodes, dtype=np.int32)
     versions = np.repeat(same[:, None], 2, axis=1)
-    if planned.extend:
-        used = np.stack([planned.wanted[leaves] & ZERO, planned.wanted[leaves] & ONE], axis=1) > 0
+    if extend:
+        used = np.stack([wanted[leaves] & ZERO, wanted[leaves] & ONE], axis=1) > 0
         pairs = np.stack([new.reshape(-1, 2)[used], np.repeat(leaves, used.sum(axis=1))], axis=1)
         versions[np.repeat(leaves, used.sum(axis=1)), np.nonzero(used)[1]] = (
             circuit.n_leaves + n_new + np.arange(len(pairs))
@@ -172,12 +138,12 @@ def split(circuit: ArithmeticCircuit, planned: SplitPlan) -> ArithmeticCircuit:
         pairs = np.zeros((0, 2), np.int32)
         versions[leaves, 1] = new
         added = circuit.weight[parameters]
-    n_edges = circuit.n_edges + planned.n_new_edges
+    n_edges = circuit.n_edges + change + 2 * len(pairs)
     room = n_edges + len(circuit.is_sum)
     out = (np.empty(room, np.uint8), np.empty(room + 1, np.int64), np.empty(n_edges, np.int32))
     n_inner, written = write_split(
         circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves,
-        planned.below, planned.wanted, n_new, pairs, same, versions, out,
+        below, wanted, n_new, pairs, same, versions, out,
     )  # fmt: skip
     assert written == n_edges
     return replace(
@@ -188,3 +154,18 @@ def split(circuit: ArithmeticCircuit, planned: SplitPlan) -> ArithmeticCircuit:
         weight=read_only(np.concatenate([circuit.weight, added])),
         features=None,
     )
+
+
+def _mark(
+    circuit: ArithmeticCircuit, leaves: NDArray[np.int32], column: int
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8], int]:
+    """Return what is below each node, its versions that are wanted, and the edges they add."""
+    below, wanted = np.zeros(circuit.n_nodes, np.uint8), np.empty(circuit.n_nodes, np.uint8)
+    # The other states of a variable of several are what its column is 0 for.
+    for c in circuit.schema.columns(int(circuit.schema.variable_of[column])):
+        below[2 * c + 1] = ZERO
+    below[2 * column], below[2 * column + 1] = ZERO, ONE
+    below[leaves] = PARAMETER
+    arrays = (circuit.start, circuit.child, circuit.n_leaves, below)
+    mark_below(*arrays)
+    return below, wanted, int(plan_split(circuit.is_sum, *arrays, wanted))
