@@ -137,8 +137,7 @@ class Learner:
     variant : hyperparameters of which a study reports every combination beside the chosen one.
     network : whether it builds on a dependency network that was learned before.
     criterion : the score in `scoring.metrics` that compares its models on validation data.
-    by_variable : the learner that does nothing but what `learn_share` shares out to processes, if
-        there is any; a share needs as much memory.
+    by_variable : whether `learn_share` shares its variables out to processes.
     """
 
     title: ClassVar[str]
@@ -148,7 +147,7 @@ class Learner:
     variant: ClassVar[tuple[str, ...]] = ()
     network: ClassVar[Literal["none", "optional", "required"]] = "none"
     criterion: ClassVar[str] = "pll"
-    by_variable: ClassVar[str] = ""
+    by_variable: ClassVar[bool] = False
 
     @staticmethod
     def prepare(task: Task) -> Any:

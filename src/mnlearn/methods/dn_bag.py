@@ -19,7 +19,7 @@ class DNBag(TreeLearner):
     n_bags: int = parameter(10, "bootstrap samples that trees are grown on", low=1, high=1e6)
     bag_seed: int = parameter(20, "seed of the bootstrap samples", low=0, high=2**63)
 
-    by_variable = "dn_bag"
+    by_variable = True
 
     @classmethod
     def learn_share(cls, task: Task) -> None:

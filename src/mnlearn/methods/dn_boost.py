@@ -24,7 +24,7 @@ class DNBoost(Learner):
         1.0, "least curvature of the loss on each side of a split", low=0.0, high=1e15
     )
 
-    by_variable = "dn_boost"
+    by_variable = True
 
     @classmethod
     def learn_share(cls, task: Task) -> None:

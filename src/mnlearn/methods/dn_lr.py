@@ -60,7 +60,7 @@ class LogisticLearner(Learner):
         TOLERANCE, "duality gap to stop at, share of the best constant's loss", low=1e-9, high=1.0
     )
 
-    by_variable = "dn_lr"
+    by_variable = True
 
     @classmethod
     def learn_share(cls, task: Task) -> None:

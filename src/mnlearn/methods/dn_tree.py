@@ -23,7 +23,7 @@ class TreeLearner(Learner):
         1.0, "count added to each state at a leaf; above 0", low=1e-9, high=1e15
     )
 
-    by_variable = "dn_tree"
+    by_variable = True
 
     @classmethod
     def learn_share(cls, task: Task) -> None:

@@ -9,11 +9,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-<<<<<<< HEAD
-=======
-from mnlearn.learning.learner import Round
-from mnlearn.runtime.errors import InputError
->>>>>>> 3fe9d9c4 (LW stops as the other learners do without a Gaussian prior; averages of networks use the features of conversion; rounds are in the contract of a learner)
 from mnlearn.runtime.files import read_table
 from mnlearn_studies.datasets.registry import load_datasets, registry_path
 from mnlearn_studies.datasets.sample_names import parse_drawn

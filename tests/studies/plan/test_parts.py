@@ -3,15 +3,9 @@
 import pytest
 
 from made_study import claim, make_plan
-<<<<<<< HEAD
-from mnlearn.learning.rounds import VARIABLES
+from mnlearn.learning.learner import VARIABLES
 from mnlearn_studies.plan.resources import UNKNOWN_MIB, UNKNOWN_MINUTES, Cost, JobResources
 from mnlearn_studies.records.kinds.parts import parts_of
-=======
-from mnlearn.learning.learner import VARIABLES, Round
-from mnlearn_studies.plan.resources import UNKNOWN_MIB, UNKNOWN_MINUTES, Cost, JobResources, growth
-from mnlearn_studies.records.kinds.parts import parts_of, rounds_of
->>>>>>> 3fe9d9c4 (LW stops as the other learners do without a Gaussian prior; averages of networks use the features of conversion; rounds are in the contract of a learner)
 from mnlearn_studies.records.record import Record
 
 CONTENT = {
