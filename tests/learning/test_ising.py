@@ -13,7 +13,7 @@ from made_questionnaires import answers
 from made_random import random_data
 from mnlearn.data.dataset import merge_rows
 from mnlearn.learning.ising.estimate import Estimate
-from mnlearn.learning.ising.estimation import TOLERANCE, estimate, learn_ising, prepare_items
+from mnlearn.learning.ising.estimation import TOLERANCE, Items, estimate, learn_ising
 from mnlearn.learning.ising.resampling import bootstrap
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream
@@ -50,7 +50,7 @@ def test_every_penalty_has_the_least_ebic(gamma):
     data, _ = sampled(n_examples=300)
     network = learn_ising(data, gamma)
     for v in range(data.n_vars):
-        path, ebic = prepare_items(data).path(v, TOLERANCE), []
+        path, ebic = Items(data).path(v, TOLERANCE), []
         for weights, intercept in zip(path.beta, path.intercept, strict=True):
             odds = data.rows @ weights + intercept
             p = 1 / (1 + np.exp(-odds))
@@ -83,7 +83,7 @@ def test_the_network_is_that_of_glmnet(case):
     assert_allclose(network.threshold[kept], case["intercept"], atol=1e-6 if fine else 1e-3)
     if fine:
         examples = merge_rows(data.rows[:, kept], data.weight)
-        items = prepare_items(examples)
+        items = Items(examples)
         for v in range(len(kept)):
             penalties = items.path(v, TOLERANCE).penalties / data.n_examples
             assert len(penalties) == case["n_penalties"][v]

@@ -68,7 +68,7 @@ def learn_part(job: Job) -> None:
     """Do one part of the work of `learn_cell`, keep it in the checkpoints, and say so in a file.
 
     All parts and `learn_cell` share the checkpoint folder, in which a killed part resumes. The
-    names of the record are the method, the round, k and n of part k/n; see `learning.rounds`.
+    names of the record are the method, the round, k and n of part k/n.
     """
     _, round_name, number, of = job.record.names
     part = Part(int(number), int(of))

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from made_random import random_data
 from mnlearn.data.dataset import merge_rows
 from mnlearn.kernels.l1_logistic.dense import DenseData, dense_hessian, evaluate_dense
-from mnlearn.learning.ising.estimation import N_PENALTIES, prepare_items
+from mnlearn.learning.ising.estimation import N_PENALTIES, Items
 
 N = 9
 
@@ -71,7 +71,7 @@ def test_optimality_conditions_hold_on_the_whole_path(seed):
     rows = random_data(seed, n_examples=900, n_vars=8).rows.copy()
     rows[:, ::2] ^= 1
     data = merge_rows(rows, np.random.default_rng(seed).uniform(0.5, 3, len(rows)))
-    items = prepare_items(data)
+    items = Items(data)
     for v in range(data.n_vars):
         path = items.path(v, 1e-9)
         assert len(path.penalties) > 10
@@ -88,7 +88,7 @@ def test_equal_and_opposite_columns_and_rare_values():
     near = rows[:, :1].copy()
     near[::50] ^= 1
     data = merge_rows(np.hstack([rows, rows[:, 2:], 1 - rows[:, 1:2], rare, near]))
-    items = prepare_items(data)
+    items = Items(data)
     for v in range(data.n_vars):
         path = items.path(v, 1e-8)
         share = data.frequency[v]
@@ -100,6 +100,6 @@ def test_equal_and_opposite_columns_and_rare_values():
 def test_a_variable_that_depends_on_no_other_has_no_neighbours():
     """All four combinations of two variables occur equally often."""
     data = merge_rows(np.array([[0, 0], [0, 1], [1, 0], [1, 1]], np.uint8), np.full(4, 5.0))
-    path = prepare_items(data).path(0, 1e-8)
+    path = Items(data).path(0, 1e-8)
     assert not path.beta.any()
     assert_allclose(path.intercept, 0.0, atol=1e-12)

@@ -57,11 +57,9 @@ class StateLikelihood:
     def log_weights(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the logarithm of the weight of each state, float64 of shape (n_states,)."""
         out = self.base.copy()
-
-        def add(first: int, last: int) -> None:
-            add_where(self.bits, w, first, last, out)
-
-        map_ranges(add, self.bits.shape[1], self.threads)
+        map_ranges(
+            lambda a, b: add_where(self.bits, w, a, b, out), self.bits.shape[1], self.threads
+        )
         return out
 
     def state_shares(self, w: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
@@ -87,11 +85,7 @@ def weigh(
 ) -> NDArray[np.float64]:
     """Return the total weight of the rows where both features of each pair hold."""
     out = np.empty(len(one))
-
-    def fill(first: int, last: int) -> None:
-        weigh_pairs(bits, one, other, weight, first, last, out)
-
-    map_ranges(fill, len(one), threads)
+    map_ranges(lambda a, b: weigh_pairs(bits, one, other, weight, a, b, out), len(one), threads)
     return out
 
 
@@ -183,11 +177,7 @@ class PairCandidates:
 def rows_of(columns: NDArray[np.uint64], masks: Masks, threads: int = 1) -> NDArray[np.uint64]:
     """Return the rows where conjunctions hold, as bits, uint64 of shape (n, n_words)."""
     out = np.empty((len(masks), columns.shape[1]), np.uint64)
-
-    def find(first: int, last: int) -> None:
-        find_rows(columns, masks, first, last, out)
-
-    map_ranges(find, len(masks), threads)
+    map_ranges(lambda a, b: find_rows(columns, masks, a, b, out), len(masks), threads)
     return out
 
 

@@ -4,7 +4,7 @@ The path of penalties is that of the R package glmnet, so that the networks are 
 (decision 0660).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -36,47 +36,37 @@ class RegressionPath(NamedTuple):
     gap: NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
 class Items:
-    """What the regressions of all variables have in common; see `prepare_items`.
-
-    factor : what the penalty of each weight is multiplied by; the intercept comes last.
-    """
-
-    data: Dataset
-    flipped: NDArray[np.bool_]
-    factor: NDArray[np.float64]
-    _dense: DenseData
-
-    def path(self, v: int, tolerance: float) -> RegressionPath:
-        """Return the regression of a variable; the tolerance is a share of the constant's loss."""
-        n_vars = self.data.n_vars
-        share = SMALLEST_WIDE if self.data.n_examples < n_vars - 1 else SMALLEST
-        goal = DenseGoal(
-            np.geomspace(1.0, share, N_PENALTIES), self.factor, tolerance, _EXPLAINED, _GAIN
-        )
-        theta = np.zeros((N_PENALTIES, n_vars + 1))
-        penalties, gap, loss = (np.zeros(N_PENALTIES) for _ in range(3))
-        y = np.ascontiguousarray(self.data.rows[:, v])
-        n = dense_path(v, self._dense, y, goal, DenseResult(penalties, theta, gap, loss))
-        beta, intercept = theta[:n, :-1], theta[:n, -1].copy()
-        intercept += beta @ self.flipped
-        beta[:, self.flipped] *= -1.0
-        return RegressionPath(penalties[:n], beta, intercept, loss[:n], gap[:n])
-
-
-def prepare_items(data: Dataset) -> Items:
-    """Return what the regressions share; the inputs are scaled to unit variance.
+    """What the regressions of all variables share; the inputs are scaled to unit variance.
 
     Columns with more ones than zeros are stored negated: less is lost where sums of many rows are
     subtracted from each other.
     """
-    share = data.frequency
-    flipped = share > 0.5
-    deviation = np.sqrt(share * (1 - share))
-    factor = np.append(np.where(deviation > 0, deviation, 1.0), 0.0)
-    columns = np.ascontiguousarray((data.rows ^ flipped.astype(np.uint8)).T)
-    return Items(data, flipped, factor, DenseData(columns, data.weight))
+
+    def __init__(self, data: Dataset) -> None:
+        share = data.frequency
+        self._data, self._flipped = data, share > 0.5
+        deviation = np.sqrt(share * (1 - share))
+        # What the penalty of each weight is multiplied by; the intercept comes last.
+        self._factor = np.append(np.where(deviation > 0, deviation, 1.0), 0.0)
+        columns = np.ascontiguousarray((data.rows ^ self._flipped.astype(np.uint8)).T)
+        self._dense = DenseData(columns, data.weight)
+
+    def path(self, v: int, tolerance: float) -> RegressionPath:
+        """Return the regression of a variable; the tolerance is a share of the constant's loss."""
+        n_vars = self._data.n_vars
+        share = SMALLEST_WIDE if self._data.n_examples < n_vars - 1 else SMALLEST
+        goal = DenseGoal(
+            np.geomspace(1.0, share, N_PENALTIES), self._factor, tolerance, _EXPLAINED, _GAIN
+        )
+        theta = np.zeros((N_PENALTIES, n_vars + 1))
+        penalties, gap, loss = (np.zeros(N_PENALTIES) for _ in range(3))
+        y = np.ascontiguousarray(self._data.rows[:, v])
+        n = dense_path(v, self._dense, y, goal, DenseResult(penalties, theta, gap, loss))
+        beta, intercept = theta[:n, :-1], theta[:n, -1].copy()
+        intercept += beta @ self._flipped
+        beta[:, self._flipped] *= -1.0
+        return RegressionPath(penalties[:n], beta, intercept, loss[:n], gap[:n])
 
 
 GAMMA = 0.25
@@ -154,12 +144,13 @@ def estimate(
     kept = np.flatnonzero(~dropped)
     if len(kept) > 1:
         examples = merge_rows(data.rows[:, kept], data.weight) if dropped.any() else data
-        items = prepare_items(examples)
+        items = Items(examples)
+        price = np.log(examples.n_examples) + 2 * gamma * np.log(examples.n_vars - 1)
 
         def choose(first: int, last: int) -> None:
             for k, v in enumerate(kept[first:last].tolist(), first):
                 path = items.path(k, tolerance)
-                values = compute_ebic(path, examples, gamma)
+                values = 2 * path.loss + price * np.count_nonzero(path.beta, axis=1)
                 best = int(np.argmin(values))
                 regression[v, kept], threshold[v] = path.beta[best], path.intercept[best]
                 penalty[v], ebic[v] = path.penalties[best], values[best]
@@ -179,9 +170,3 @@ def estimate(
         frequency=read_only(data.frequency),
         schema=data.schema,
     )
-
-
-def compute_ebic(path: RegressionPath, data: Dataset, gamma: float) -> NDArray[np.float64]:
-    """Return the EBIC of every penalty, (n_penalties,)."""
-    price = np.log(data.n_examples) + 2 * gamma * np.log(data.n_vars - 1)
-    return np.asarray(2 * path.loss + price * np.count_nonzero(path.beta, axis=1))

@@ -1,7 +1,7 @@
 """LEM: learning a feature tree from the root down (Gogate, Webb & Domingos 2010, Algorithm 2)."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,7 @@ from mnlearn.learning.lem.parts import (
 )
 from mnlearn.learning.parameters import parameter
 from mnlearn.models.feature_tree import ROOT, FeatureTree
+from mnlearn.models.features import features_of
 from mnlearn.runtime.errors import DATA, InputError
 from mnlearn.runtime.progress import pulse
 from mnlearn.variables.schema import Schema
@@ -94,83 +95,51 @@ class Draft:
     """Takes F-nodes and tables in the order in which they are found."""
 
     def __init__(self) -> None:
-        self._literal_length: list[int] = []
-        self._literals: list[Literal] = []
+        # Of each F-node: the A-node above it, and its literals.
+        self._f_nodes: list[tuple[int, Sequence[Literal]]] = []
         self._n_branches: list[int] = []
+        # Of each A-node, the root first: its log-probability, and what is fixed there.
         self._log_prob: list[float] = [0.0]
-        self._fixed_length: list[int] = [0]
-        self._fixed: list[Literal] = []
-        # The A-node above each F-node.
-        self._above: list[int] = []
-        # What is fixed at A-nodes after they were added.
-        self._fixed_later: list[tuple[int, Literal]] = []
+        self._fixed: list[Sequence[Literal]] = [()]
 
     def add_feature(
         self,
         above: int,
         literals: Sequence[Literal],
         log_prob: Sequence[float],
-        fixed: Sequence[Sequence[Literal]],
+        fixed: Iterable[Sequence[Literal]],
     ) -> int:
         """Add an F-node below an A-node; return its first A-node, that of 0."""
         first = len(self._log_prob)
-        self._above.append(above)
-        self._literal_length.append(len(literals))
-        self._literals += literals
+        self._f_nodes.append((above, literals))
         self._n_branches.append(len(log_prob))
         self._log_prob += log_prob
-        self._fixed_length += map(len, fixed)
-        for own in fixed:
-            self._fixed += own
+        self._fixed += fixed
         return first
-
-    def add_table(
-        self, above: int, variables: NDArray, cells: NDArray, log_prob: NDArray[np.float64]
-    ) -> None:
-        """Add a table below an A-node."""
-        self._above.append(above)
-        self._literal_length.append(0)
-        self._n_branches.append(len(cells))
-        self._log_prob += log_prob.tolist()
-        self._fixed_length += [len(variables)] * len(cells)
-        names = variables.tolist()
-        for cell in cells.tolist():
-            self._fixed += zip(names, cell, strict=True)
 
     def fix(self, above: int, literals: Sequence[Literal]) -> None:
         """Fix more variables at an A-node."""
-        self._fixed_later += ((above, literal) for literal in literals)
+        self._fixed[above] = [*self._fixed[above], *literals]
 
     def tree(self, schema: Schema) -> FeatureTree:
         """Return the tree."""
-        literals = np.array(self._literals, np.int64).reshape(-1, 2)
-        n_fixed = np.array(self._fixed_length)
-        fixed = np.array(self._fixed, np.int64).reshape(-1, 2)
-        if self._fixed_later:
-            # Those of an A-node without others share their place with those of the next A-node.
-            in_order = sorted(self._fixed_later, key=lambda entry: entry[0])
-            later = np.array([a for a, _ in in_order])
-            fixed = np.insert(
-                fixed, np.cumsum(n_fixed)[later], [pair for _, pair in in_order], axis=0
-            )
-            n_fixed = n_fixed + np.bincount(later, minlength=len(n_fixed))
-        above = np.array(self._above)
-        n_a_nodes = len(self._log_prob)
-        arrays = {
-            "literal_start": np.cumsum([0, *self._literal_length]),
-            "literal_var": literals[:, 0],
-            "literal_value": literals[:, 1],
-            "branch_start": np.cumsum([ROOT + 1, *self._n_branches]),
-            "log_prob": np.array(self._log_prob),
-            "fixed_start": np.concatenate([[0], np.cumsum(n_fixed)]),
-            "fixed_var": fixed[:, 0],
-            "fixed_value": fixed[:, 1],
-            "child_start": np.concatenate(
-                [[0], np.cumsum(np.bincount(above, minlength=n_a_nodes))]
-            ),
-            "child": np.argsort(above, kind="stable"),
-        }
-        return FeatureTree(schema, **arrays)
+        literals = features_of(own for _, own in self._f_nodes)
+        fixed = features_of(self._fixed)
+        above = np.array([a for a, _ in self._f_nodes])
+        n_children = np.bincount(above, minlength=len(self._fixed))
+        return FeatureTree(
+            schema,
+            literal_start=literals.start,
+            literal_var=literals.var,
+            literal_value=literals.value,
+            branch_start=np.cumsum([ROOT + 1, *self._n_branches]),
+            log_prob=np.array(self._log_prob),
+            fixed_start=fixed.start,
+            fixed_var=fixed.var,
+            fixed_value=fixed.value,
+            child_start=np.concatenate([[0], np.cumsum(n_children)]),
+            child=np.argsort(above, kind="stable").astype(np.int32),
+        )
 
 
 def learn_feature_tree(train: Dataset, settings: LemSettings) -> FeatureTree:
@@ -303,4 +272,6 @@ class _Growth:
         count, cells = count[allowed], cells[allowed]
         alpha = self._settings.pseudocount
         log_prob = np.log((count + alpha) / (len(part.examples) + alpha * len(count)))
-        self.draft.add_table(part.above, part.variable, cells, log_prob)
+        names = part.variable.tolist()
+        fixed = [list(zip(names, cell, strict=True)) for cell in cells.tolist()]
+        self.draft.add_feature(part.above, (), log_prob.tolist(), fixed)

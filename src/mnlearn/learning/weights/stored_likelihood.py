@@ -120,11 +120,9 @@ def _merge_rows(data: Dataset, lists: RowLists, indicator: NDArray, threads: int
         n_listed=np.empty(n_columns, np.int64),
         complement=np.empty(n_columns, bool),
     )
-
-    def merge(first: int, last: int) -> None:
-        kernels.merge_rows(lists, examples, mark, merging, first, last)
-
-    map_ranges(merge, data.n_vars, threads)
+    map_ranges(
+        lambda a, b: kernels.merge_rows(lists, examples, mark, merging, a, b), data.n_vars, threads
+    )
     offset = np.concatenate([[0], np.cumsum(merging.n_listed)])
     row_start = np.concatenate([[0], np.cumsum(merging.n_merged)])
     design = Design(
