@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from mnlearn.data.rows import pack_columns
 from mnlearn.kernels.arithmetic.ties import EQUAL
 from mnlearn.kernels.trees import (
     LEAF,
@@ -121,7 +122,9 @@ def test_trees_by_their_definition(seed, arities, whole):
     ones = np.nonzero(rows)[1].astype(np.int32)
     cooccurrence(start, ones, weight, pairs)
     assert_array_equal(pairs, (rows.T * weight) @ rows)
-    data = TreeData(np.ascontiguousarray(rows.T), start, ones, weight)
+    n_bits = int(weight.max()).bit_length() if whole else 0
+    columns = np.ascontiguousarray(rows.T)
+    data = TreeData(columns, start, ones, weight, pack_columns(rows), n_bits)
     counts = np.arange(int(weight.sum()) + 1) if whole else np.zeros(0)
     for v, k in enumerate(arities):
         added = pseudocount, k * pseudocount

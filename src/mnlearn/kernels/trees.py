@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.kernels.arithmetic.bits import count_both
 from mnlearn.kernels.arithmetic.ties import EQUAL, first_greatest
 from mnlearn.kernels.jit import copy_into, inlined, kernel
 
@@ -90,12 +91,17 @@ LEAF = -1
 class TreeData(NamedTuple):
     """The data that trees are grown on: columns, (n_columns, n_rows), and rows as lists of their
     ones.
+
+    packed : the columns as bits, (n_columns, n_words). n_bits : of the weights, if these are whole
+    numbers; else 0.
     """
 
     columns: NDArray[np.uint8]
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
     weight: NDArray[np.float64]
+    packed: NDArray[np.uint64]
+    n_bits: int
 
 
 class Target(NamedTuple):
@@ -221,7 +227,7 @@ def grow_tree(target, data, rule, room, nodes):
         large_grows = largest_gain(count[large[0]], smoothing) > min_gain
         if small_grows or large_grows:
             below = counts[height + 1]
-            _count_ones(target.state, data, order, small, active[height], n_active, below)
+            _count_ones(target.state, data, order, small, active[height, :n_active], below)
             _hand_down(counts, active, height, n_active, large_grows)
         for grows, part in ((large_grows, large), (small_grows, small)):
             if grows:
@@ -274,18 +280,44 @@ def _add_children(node, u, first, inside, nodes):
 
 
 @kernel
-def _count_ones(state, data, order, part, active, n_active, out):
-    """Count the ones of the active columns, and of others arbitrarily, by state of the target."""
-    indptr, indices = data.indptr, data.indices
+def _count_ones(state, data, order, part, active, out):
+    """Count the ones of the active columns, and of others arbitrarily, by state of the target.
+
+    Many rows are counted as bits, 64 at once, and few by the lists of their ones.
+    """
+    n_rows, n_words, n_bits = part[2] - part[1], data.packed.shape[1], data.n_bits
+    ones_of_row = data.indptr[-1] / (len(data.indptr) - 1)
+    of_bits = n_words * len(active) * len(out) * n_bits
+    if n_bits > 0 and of_bits < n_rows * ones_of_row:
+        _count_bits(state, data, order, part, active, out)
+        return
     for x in range(len(out)):
-        for k in range(n_active):
-            out[x, active[k]] = 0.0
+        for u in active:
+            out[x, u] = 0.0
     for k in range(part[1], part[2]):
         i = order[k]
         w = data.weight[i]
         ones = out[state[i]]
-        for a in range(indptr[i], indptr[i + 1]):
-            ones[indices[a]] += w
+        for a in range(data.indptr[i], data.indptr[i + 1]):
+            ones[data.indices[a]] += w
+
+
+@kernel
+def _count_bits(state, data, order, part, active, out):
+    """Do as `_count_ones` with the rows of each state as bits, once for each bit of the weights."""
+    rows = np.zeros((len(out), data.n_bits, data.packed.shape[1]), np.uint64)
+    for k in range(part[1], part[2]):
+        i = order[k]
+        w, bit = np.int64(data.weight[i]), np.uint64(1) << np.uint64(i & 63)
+        for b in range(data.n_bits):
+            if (w >> b) & 1:
+                rows[state[i], b, i >> 6] |= bit
+    for u in active:
+        for x in range(len(out)):
+            total = 0
+            for b in range(data.n_bits):
+                total += count_both(data.packed[u], rows[x, b]) << b
+            out[x, u] = total
 
 
 @inlined

@@ -51,7 +51,8 @@ class BoostedTrees:
         rows = data.rows ^ self._negated.astype(np.uint8)
         indptr = np.concatenate([[0], np.cumsum(rows.sum(axis=1, dtype=np.int64))])
         indices = np.nonzero(rows)[1].astype(np.int32)
-        given = TreeData(np.ascontiguousarray(rows.T), indptr, indices, data.weight)
+        columns = np.ascontiguousarray(rows.T)
+        given = TreeData(columns, indptr, indices, data.weight, data.columns, 0)
         values = data.schema.values(data.rows)
         out = self._absent(first, end)
         begin = 0

@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.data.rows import pack_columns
 from mnlearn.kernels import trees as kernels
+from mnlearn.kernels.chow_liu import add_pair_counts
 from mnlearn.kernels.trees import Smoothing
 from mnlearn.learning.shares import Arrays, Shares, Work
 from mnlearn.models.dependency_network import LEAF, Trees
@@ -93,14 +95,17 @@ class _Examples:
         ones = data.lists(negated=negated)
         self.data, self.negated = data, negated
         self.total = float(data.weight.cumsum()[-1])
-        self.pair_weight = np.zeros((data.n_columns, data.n_columns))
-        kernels.cooccurrence(ones.start, ones.column, data.weight, self.pair_weight)
         columns = np.ascontiguousarray((data.rows ^ negated.astype(np.uint8)).T)
-        self.kernel_data = kernels.TreeData(columns, ones.start, ones.column, data.weight)
+        packed = data.columns ^ np.where(negated[:, None], np.uint64(2**64 - 1), np.uint64(0))
         # Logarithms of smoothed counts are looked up where all counts are whole numbers.
         weight, total = data.weight, data.n_examples
         whole = bool((weight == np.round(weight)).all()) and total < 2**24
         self.counts_seen = np.arange(total + 1) if whole else np.zeros(0)
+        n_bits = int(weight.max()).bit_length() if whole else 0
+        self.kernel_data = kernels.TreeData(
+            columns, ones.start, ones.column, weight, packed, n_bits
+        )
+        self.pair_weight = _count_pairs(self.kernel_data)
 
     def target(self, v: int) -> kernels.Target:
         """Return variable `v` as the target of a tree."""
@@ -144,6 +149,20 @@ class _Examples:
             state_weight=np.empty((2 * n_rows, n_states)),
         )
         return room, nodes
+
+
+def _count_pairs(data: kernels.TreeData) -> NDArray[np.float64]:
+    """Return the weight of the rows in which two columns are both 1."""
+    n_columns, n_words = data.packed.shape
+    pairs = np.zeros((n_columns, n_columns))
+    of_lists = float((np.diff(data.indptr).astype(np.float64) ** 2).sum())
+    if not data.n_bits or n_words * n_columns**2 * data.n_bits > of_lists:
+        kernels.cooccurrence(data.indptr, data.indices, data.weight, pairs)
+        return pairs
+    for bit in range(data.n_bits):
+        has_bit = (data.weight.astype(np.int64) >> bit & 1).astype(np.uint8)
+        add_pair_counts(data.packed & pack_columns(has_bit[:, None]), 1 << bit, pairs)
+    return pairs
 
 
 def _grow(

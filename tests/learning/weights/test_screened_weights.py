@@ -16,7 +16,7 @@ from mnlearn.learning.weights import descent
 from mnlearn.learning.weights import packed_likelihood as packed_module
 from mnlearn.learning.weights.arrangement import arrange
 from mnlearn.learning.weights.descent import Judge, Penalty, Stopping, gap_terms
-from mnlearn.learning.weights.fit import fit_weights
+from mnlearn.learning.weights.fit import Sample, fit_weights
 from mnlearn.learning.weights.packed_likelihood import (
     MAX_COMMON,
     PackedLikelihood,
@@ -53,6 +53,24 @@ def features_and_data(seed, n_vars=8, n_features=60, longest=7):
 def minimum_of_all(features, data, penalty):
     likelihood = arrange_stored(features, data)
     return fit_weights(likelihood, penalty, max_iterations=5000, stopping=Stopping(1e-9))
+
+
+@pytest.mark.parametrize("penalty", [Penalty(1.0, 0.0), Penalty(2.0, 1.5), Penalty(None, 2.0)])
+@pytest.mark.parametrize("n_sampled", [30, 128])
+def test_weights_by_way_of_a_sample(n_sampled, penalty):
+    features, _ = features_and_data(4, n_features=40, longest=3)
+    data = random_data(4, 6000, 8)
+    some = data.subset(np.arange(0, data.n_rows, -(-data.n_rows // n_sampled)))
+    likelihood = arrange(features, data)
+    sample = Sample(arrange(features, some), data.n_examples / some.n_examples)
+    fit = fit_weights(likelihood, penalty, screen=True, sample=sample)
+    minimum = minimum_of_all(features, data, penalty)
+    assert fit.stopped_by in descent.CONVERGED
+    assert fit.objective - minimum.objective <= 2e-5 * minimum.objective
+    of_sample = fit_weights(sample.likelihood, penalty, screen=True).weight
+    value, _ = likelihood.value_and_gradient(of_sample)
+    worse = value + descent.penalty_terms(penalty, of_sample).sum() - minimum.objective
+    assert worse > 10 * (fit.objective - minimum.objective)
 
 
 @pytest.mark.parametrize("share", [0.0, 1 / 24, 2.0], ids=["all bits", "mixed", "all lists"])

@@ -10,7 +10,7 @@ from made_random import random_data
 from mnlearn.data.dataset import merge_rows
 from mnlearn.learning.trees import learn_tree_path
 from mnlearn.learning.weights import arrangement, tree_likelihood
-from mnlearn.learning.weights.arrangement import arrange_tree_features
+from mnlearn.learning.weights.arrangement import arrange
 from mnlearn.learning.weights.packed_likelihood import PackedLikelihood
 from mnlearn.learning.weights.stored_likelihood import arrange_stored
 from mnlearn.learning.weights.tree_likelihood import TreeLikelihood, arrange_trees, count_touches
@@ -181,12 +181,12 @@ def test_touches_against_enumeration(mode, monkeypatch):
 
 def test_long_lists_are_replaced_by_walks(monkeypatch):
     found, data, _ = problem(7)
-    assert isinstance(arrange_tree_features(found, data), PackedLikelihood)
+    assert isinstance(arrange(found, data), PackedLikelihood)
     monkeypatch.setattr(arrangement, "MAX_LISTS", 1000)
-    assert isinstance(arrange_tree_features(found, data), TreeLikelihood)
+    assert isinstance(arrange(found, data), TreeLikelihood)
     conjunctions = find_tree_features(found.trees, "nonzero")
     assert conjunctions.place is None
-    assert isinstance(arrange_tree_features(conjunctions, data), PackedLikelihood)
+    assert isinstance(arrange(conjunctions, data), PackedLikelihood)
 
 
 def test_one_row():

@@ -298,6 +298,20 @@ def sum_up(parent, leaf, value, out):
 
 
 @kernel
+def count_visits(start, split_var, child, rows):
+    """Count the rows that reach each node."""
+    out = np.zeros(len(split_var), np.int64)
+    for i in range(len(rows)):
+        for v in range(len(start) - 1):
+            node = start[v]
+            out[node] += 1
+            while split_var[node] >= 0:
+                node = child[node, rows[i, split_var[node]]]
+                out[node] += 1
+    return out
+
+
+@kernel
 def count_touches(counted, depth, start, split_var, child, rows):
     """Count the (row, feature, literal) triples where the other literals of the feature hold.
 

@@ -13,7 +13,13 @@ from mnlearn.learning.grid_order import Path
 from mnlearn.learning.learner import Fitted, Learner, Stage, Start, Task, Workspace
 from mnlearn.learning.parameters import parameter
 from mnlearn.learning.weights.descent import Judge, Penalty, Restrictable
-from mnlearn.learning.weights.fit import MAX_ITERATIONS, WeightFit, fit_as_libra, fit_weights
+from mnlearn.learning.weights.fit import (
+    MAX_ITERATIONS,
+    Sample,
+    WeightFit,
+    fit_as_libra,
+    fit_weights,
+)
 from mnlearn.learning.weights.packed_likelihood import (
     FEW,
     PackedLikelihood,
@@ -33,10 +39,26 @@ MIN_WORK = 50_000
 # Lists of rows that would take more bytes than this cost more than walks of the trees
 # (lab note 0041).
 MAX_LISTS = 2**27
+# Of more rows than four times this, a sample of at most so many leads to the weights
+# (lab note 0895). All rows are then evaluated a few times, and lists may take more bytes: walks
+# that are not stored take three times as long.
+SAMPLE_ROWS, MAX_SAMPLED_LISTS = 2**16, 2**30
 
 
-def arrange(features: FeatureSet, data: Dataset, threads: int = 1) -> Restrictable:
-    """Arrange `features` (distinct, canonical, none empty) as is quicker to evaluate."""
+def arrange(found: FeatureSet | TreeFeatures, data: Dataset, threads: int = 1) -> Restrictable:
+    """Arrange features (distinct, canonical, none empty) as is quicker to evaluate.
+
+    The trees of tree features are walked where lists would be long.
+    """
+    features = found
+    if isinstance(found, TreeFeatures):
+        features = found.features
+        is_sampled = _is_sampled(features, data)
+        limit, most = (MAX_SAMPLED_LISTS, FEW) if is_sampled else (MAX_LISTS, 1.0)
+        bytes_of_row = 2 if data.n_rows <= 2**16 else 4
+        if found.place is not None and bytes_of_row * count_touches(found, data, most) > limit:
+            return arrange_trees(found, data, threads)
+    assert isinstance(features, FeatureSet)
     plain = arrange_packed(features, data, threads)
     plain_work = _work(plain, data)
     asks_common = features.value == (data.frequency[features.var] > 0.5)
@@ -47,16 +69,9 @@ def arrange(features: FeatureSet, data: Dataset, threads: int = 1) -> Restrictab
     return plain if work > (1 - MIN_SAVED) * plain_work else rewritten
 
 
-def arrange_tree_features(features: TreeFeatures, data: Dataset, threads: int = 1) -> Restrictable:
-    """Arrange the features of trees; trees are walked where lists would be long."""
-    if features.place is not None and _list_bytes(features, data) > MAX_LISTS:
-        return arrange_trees(features, data, threads)
-    return arrange(features.features, data, threads)
-
-
-def _list_bytes(features: TreeFeatures, data: Dataset) -> float:
-    """Return about how many bytes of lists of rows `arrange_packed` would store, at most."""
-    return count_touches(features, data) * (2 if data.n_rows <= 2**16 else 4)
+def _is_sampled(features: FeatureSet, data: Dataset) -> bool:
+    """Tell whether weights are learned from a sample first: it has to be far smaller, yet large."""
+    return data.n_rows > 4 * SAMPLE_ROWS and len(features) <= SAMPLE_ROWS // 4
 
 
 def _work(likelihood: PackedLikelihood, data: Dataset) -> float:
@@ -94,6 +109,7 @@ class ArrangedFeatures:
     task: Task
     features: FeatureSet
     likelihood: Restrictable
+    sample: Sample | None
 
     def fit(
         self,
@@ -121,7 +137,7 @@ class ArrangedFeatures:
         else:
             learned = fit_weights(
                 self.likelihood, penalty, start=initial, max_iterations=most, screen=True,
-                judge=judge,
+                judge=judge, sample=self.sample,
             )  # fmt: skip
         details = {"n_candidates": len(self.features), **learned.summary()}
         return Fitted(
@@ -148,11 +164,13 @@ class FeatureWorkspace(Workspace[Any]):
 
         def arrange_anew() -> ArrangedFeatures:
             train, threads = self.task.train, self.task.threads
-            found = learner.features(self)
-            if isinstance(found, FeatureSet):
-                return ArrangedFeatures(self.task, found, arrange(found, train, threads))
-            likelihood = arrange_tree_features(found, train, threads)
-            return ArrangedFeatures(self.task, found.features, likelihood)
+            found, sample = learner.features(self), None
+            features = found.features if isinstance(found, TreeFeatures) else found
+            if _is_sampled(features, train):
+                some = train.subset(np.arange(0, train.n_rows, -(-train.n_rows // SAMPLE_ROWS)))
+                factor = train.n_examples / some.n_examples
+                sample = Sample(arrange(found, some, threads), factor)
+            return ArrangedFeatures(self.task, features, arrange(found, train, threads), sample)
 
         return self._arranged.get(learner.structure(), arrange_anew)
 

@@ -85,7 +85,7 @@ _SHRINK_AFTER, _SHRINK_BELOW = 50, 0.8
 _SHORTEST = 25
 # Half of the iterations made may gain this share of the tolerance: those to come gain more than one
 # more half, and equal objectives can have other scores on other data.
-_STALLED = 0.2
+STALLED = 0.2
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Stopping:
         made, allowed = len(objectives) - 1, self.allowed(objectives[-1])
         window = self.window
         if window is None:
-            window, allowed = max(_SHORTEST, made // 2), _STALLED * allowed
+            window, allowed = max(_SHORTEST, made // 2), STALLED * allowed
         return made >= window and objectives[-1 - window] - objectives[-1] <= allowed
 
 

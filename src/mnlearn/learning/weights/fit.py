@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from mnlearn.learning.owlqn import MEMORY, History, new_history, restrict_histor
 from mnlearn.learning.weights.descent import (
     CONVERGED,
     REFERENCE,
+    STALLED,
     STANDARD,
     Descent,
     Judge,
@@ -66,12 +67,62 @@ class WeightFit:
         return {**values, "converged": self.stopped_by in CONVERGED, **infinite}
 
 
+# Iterations on a sample of the rows between two evaluations on all of them.
+_SAMPLED = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The likelihood of a sample of the rows, and how many times as many examples all rows are."""
+
+    likelihood: Restrictable
+    factor: float
+
+    def corrected(
+        self, members: NDArray[np.bool_], w: Vector, value: float, gradient: Vector
+    ) -> "_Corrected":
+        """Return the likelihood of some features with a given value and gradient at weights `w`."""
+        part = self.likelihood.restrict(members)
+        of_sample, slope = part.value_and_gradient(w)
+        slope = gradient - self.factor * slope
+        constant = value - self.factor * of_sample - float(slope @ w)
+        return _Corrected(part, self.factor, slope, constant)
+
+
+@dataclass(frozen=True, eq=False)
+class _Corrected:
+    """The likelihood of a sample, times a factor, plus a linear function of the weights."""
+
+    sample: Likelihood
+    factor: float
+    slope: Vector
+    constant: float
+    dual_value: ClassVar[None] = None
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.sample.n_features
+
+    @property
+    def curvature(self) -> Vector:
+        """Diagonal of the Hessian at w = 0."""
+        return self.factor * self.sample.curvature
+
+    def value_and_gradient(self, w: Vector) -> tuple[float, Vector]:
+        """Return the corrected negative log-likelihood and its gradient."""
+        value, gradient = self.sample.value_and_gradient(w)
+        linear = self.constant + float(self.slope @ w)
+        return self.factor * value + linear, self.factor * gradient + self.slope
+
+
 @dataclass(eq=False)
 class _Search:
     """Searches among the features that may not be 0.
 
     A search moves the weights that are not 0 and those that the gradient of all features pulls
-    harder than the L1 penalty holds.
+    harder than the L1 penalty holds. With a sample it goes down the likelihood of the sample,
+    corrected by the gradient of all rows where it begins (Shamir, Srebro & Zhang 2014).
 
     previous : the objective at the start of the last search. before, objectives : the objective
         after each iteration; `objectives` has those of the last search and of those that it
@@ -84,6 +135,8 @@ class _Search:
     judge: Judge | None
     _: KW_ONLY
     weight: Vector
+    sample: Sample | None = None
+    before_search: Vector = field(init=False)
     searched: NDArray[np.bool_] = field(init=False)
     before: list[float] = field(default_factory=list)
     objectives: list[float] = field(default_factory=list)
@@ -103,6 +156,11 @@ class _Search:
             self.n_evaluations += 1
             value, gradient = self.likelihood.value_and_gradient(self.weight)
             objective = value + penalty_terms(self.penalty, self.weight).sum()
+            risen = objective - self.previous
+            if self.sample is not None and risen > STALLED * self.stopping.allowed(objective):
+                # The gradient at the start was that of all rows, so that a shorter step goes down.
+                self.weight = 0.5 * (self.weight + self.before_search)
+                continue
             terms = gap_terms(self.penalty, self.weight, gradient)
             left = max_iterations - self.n_iterations
             stopped_by = self._rule(objective, terms.sum()) or ("" if left > 0 else "iterations")
@@ -132,19 +190,28 @@ class _Search:
         # Other features may still be pulled hard enough.
         if self.stopped_by == "behind":
             return "behind"
+        if self.sample is not None:
+            return "decrease" if self.previous - objective <= STALLED * allowed else ""
         by_gap = self.stopped_by == "gap"
         fell = self.stopped_by and self.previous - objective > allowed
         return "" if by_gap or fell else self.stopped_by
 
     def _descend(self, objective: float, value: float, gradient: Vector, left: int) -> None:
         """Search among the features that may not be 0, in at most `left` iterations."""
-        if self.stopped_by or not self.n_searches:
+        if self.stopped_by or not self.n_searches or self.sample is not None:
             self.before += self.objectives
             self.objectives, self.previous = [], objective
         searched = (self.weight != 0) | (np.abs(gradient) > self.penalty.l1)
         self.history = restrict_history(self.history, self.searched, searched)
         self.searched = searched
-        part = self.likelihood.restrict(searched)
+        weight, pull = self.weight[searched], gradient[searched]
+        self.before_search = self.weight.copy()
+        part: Likelihood
+        if self.sample is None:
+            part = self.likelihood.restrict(searched)
+        else:
+            part = self.sample.corrected(searched, weight, value, pull)
+            left = min(left, _SAMPLED)
         scale = preconditioner(part, self.penalty)
         descent = Descent(
             part,
@@ -155,8 +222,8 @@ class _Search:
             falls_behind=None if self.judge is None else self._ask,
             may_shrink=self.penalty.l1 > 0,
         )
-        at_start = value, gradient[searched]
-        state = descent.run(self.weight[searched], left, history=self.history, at_start=at_start)
+        at_start = value, pull
+        state = descent.run(weight, left, history=self.history, at_start=at_start)
         self.weight[searched], self.stopped_by = descent.weight(state), descent.stopped_by
         self.n_last_iterations = state.iteration
         self.n_iterations += state.iteration
@@ -202,19 +269,22 @@ def fit_weights(
     stopping: Stopping = STANDARD,
     screen: bool = False,
     judge: Judge | None = None,
+    sample: Sample | None = None,
     scale: NDArray[np.float64] | None = None,
     memory: int = MEMORY,
 ) -> WeightFit:
     """Minimise -log L(w) + sum(w^2) / (2 sd^2) + l1 sum(|w|) over all weights w, from `start` or 0.
 
-    With `screen` only features that may not be 0 are searched, and a judge may end learning;
-    without, `scale` has factors between weights and variables, `memory` the pairs that estimate the
-    curvature.
+    With `screen` only features that may not be 0 are searched, a judge may end learning, and most
+    iterations look at a sample of the rows if there is one; without, `scale` has factors between
+    weights and variables, `memory` the pairs that estimate the curvature.
     """
     began = time.process_time()
     w = np.zeros(likelihood.n_features) if start is None else start
     if screen:
-        search = _Search(cast(Restrictable, likelihood), penalty, stopping, judge, weight=w.copy())
+        search = _Search(
+            cast(Restrictable, likelihood), penalty, stopping, judge, weight=w.copy(), sample=sample
+        )
         with single_threaded():
             fit = search.run(max_iterations)
         return replace(fit, seconds=time.process_time() - began)

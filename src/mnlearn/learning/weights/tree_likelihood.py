@@ -102,17 +102,20 @@ def arrange_trees(features: TreeFeatures, data: Dataset, threads: int = 1) -> Tr
     )
 
 
-def count_touches(features: TreeFeatures, data: Dataset) -> float:
-    """Estimate the number of (row, feature, literal) triples where the other literals hold."""
+def count_touches(features: TreeFeatures, data: Dataset, most: float = 1.0) -> float:
+    """Estimate the number of (row, feature, literal) triples where the other literals hold.
+
+    Only features whose node at most the share `most` of the rows reaches are counted.
+    """
     assert features.place is not None
     trees = features.trees
     counted = np.zeros(len(trees.split_var), bool)
     counted[features.place // trees.most_states] = True
     step = -(-data.n_rows // _SAMPLE_ROWS)
     rows = data.rows[::step]
-    touches = kernels.count_touches(
-        counted, trees.depth, trees.start, trees.split_var, trees.child, rows
-    )
+    of_trees = trees.start, trees.split_var, trees.child, rows
+    counted &= kernels.count_visits(*of_trees) <= most * len(rows)
+    touches = kernels.count_touches(counted, trees.depth, *of_trees)
     return float(touches) * data.n_rows / len(rows)
 
 
