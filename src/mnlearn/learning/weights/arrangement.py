@@ -109,7 +109,7 @@ class ArrangedFeatures:
     task: Task
     features: FeatureSet
     likelihood: Restrictable
-    sample: Sample | None
+    sample: Sample | None = None
 
     def fit(
         self,
