@@ -41,8 +41,6 @@ def test_records_are_counted_and_the_log_has_all(tmp_path, capsys):
     assert shown[-2:] == ["demo: 2 of 4 records", FAILED]
     assert set(shown[:-2]) <= {"demo: 0 of 4 records", "demo: 1 of 4 records"}
     assert log.read_text() == SAID
-    run(tmp_path, append=True)
-    assert log.read_text() == 2 * SAID
 
 
 def test_a_terminal_has_one_bar(tmp_path, capsys, monkeypatch):
