@@ -64,8 +64,8 @@ class MadeUp:
         own = self.count, self.count_of, self.prob, self.prob_of, self.slot
         return self.n, self.l1, self.precision, *own
 
-    def gain(self, g, v):
-        return self.whole[g, v] if not self.batch else extension_gain(*self._arguments(g, v))[0]
+    def _best_extension(self, g, v):
+        return extension_gain(*self._arguments(g, v))
 
     def edges(self, g):
         return np.maximum(self.cost[g] - self.cost[g] % 4, 1)
