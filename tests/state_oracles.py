@@ -56,15 +56,21 @@ def log_conditional(features, weight, schema, row, v):
     )
 
 
-def pll(features, weight, schema, rows):
-    """Log-pseudo-likelihood of each row."""
-    values = schema.values(rows)
-    return np.array(
-        [
-            sum(
-                log_conditional(features, weight, schema, row, v)[values[i, v]]
-                for v in range(len(schema))
-            )
-            for i, row in enumerate(rows)
-        ]
+def conditionals(features, w, data):
+    """The probabilities of the states of each variable given the others, (n_rows, arity)."""
+    values = data.schema.values(data.rows)
+    for v, arity in enumerate(data.schema.arity.tolist()):
+        potential = np.empty((len(values), arity))
+        for state in range(arity):
+            changed = values.copy()
+            changed[:, v] = state
+            potential[:, state] = features.satisfied(data.schema.rows(changed)) @ w
+        share = np.exp(potential - potential.max(axis=1, keepdims=True))
+        yield values[:, v], share / share.sum(axis=1, keepdims=True)
+
+
+def loss_of(features, w, data):
+    return -sum(
+        data.weight @ np.log(share[np.arange(len(own)), own])
+        for own, share in conditionals(features, w, data)
     )

@@ -1,5 +1,6 @@
 """Dependency networks of variables of any number of states, converted, against the definition."""
 
+import functools
 import itertools
 from dataclasses import replace
 
@@ -55,12 +56,17 @@ def potentials_by_definition(network, bases, weights, orders):
     """log P(row) less that of the first row, averaged over orders and base rows."""
     schema, rows = network.schema, every_row(network.schema)
     states, total = schema.values(rows), np.zeros(len(rows))
+
+    @functools.cache
+    def log_p_of(own, v):
+        return log_cpd(network, schema.rows(np.array([own]))[0], v)
+
     for base, weight in zip(schema.values(bases), weights, strict=True):
         for order in orders:
             for i, own in enumerate(states):
                 now = own.copy()
                 for v in order:
-                    log_p = log_cpd(network, schema.rows(now[None])[0], v)
+                    log_p = log_p_of(tuple(now.tolist()), v)
                     total[i] += weight / len(orders) * (log_p[own[v]] - log_p[base[v]])
                     now[v] = base[v]
     return total - total[0]

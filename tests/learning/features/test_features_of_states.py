@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 from scipy.special import logit, logsumexp
 
-from made_conditionals import conditionals, loss_of
 from made_states import every_row, examples_of, schema_of
 from mnlearn.data.rows import pack_columns
 from mnlearn.kernels.search import generalisation as kernels
@@ -30,6 +29,7 @@ from mnlearn.methods.l1 import L1
 from mnlearn.models.features import atomic_features, concatenate, features_of
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.scoring.any_model import pll
+from state_oracles import conditionals, loss_of
 
 SCHEMA = schema_of(2, 3, 1, 4)
 DATA = examples_of(SCHEMA, 400, 3)

@@ -16,6 +16,7 @@ from mnlearn.learning.weights.stored_likelihood import arrange_stored
 from mnlearn.learning.weights.tree_likelihood import TreeLikelihood, arrange_trees, count_touches
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.tree_features import find_tree_features
+from state_oracles import loss_of
 
 MODES = ("default", "prune", "prune-10", "prune-5")
 
@@ -77,7 +78,7 @@ def test_value_and_gradient_of_variables_of_many_states(arities, mode, small_blo
     assert likelihood.n_features == len(w) == len(np.unique(found.place))
 
     def loss(weight):
-        return -data.weight @ state_oracles.pll(found.features, weight, schema, data.rows)
+        return loss_of(found.features, weight, data)
 
     value, gradient = likelihood.value_and_gradient(w)
     assert_allclose(value, loss(w), rtol=1e-12)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from made_conditionals import loss_of
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning.weights.arrangement import learn_weights
 from mnlearn.learning.weights.descent import Penalty
@@ -13,6 +12,7 @@ from mnlearn.learning.weights.stored_likelihood import arrange_stored
 from mnlearn.models.features import canonicalise, features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.variables.schema import Schema, Variable
+from state_oracles import loss_of
 
 SCHEMA = Schema(
     (
