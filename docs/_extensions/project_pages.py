@@ -14,7 +14,7 @@ from sphinx.application import Sphinx
 # The pages below a page, as patterns relative to it.
 BELOW = {
     "docs/decisions/README": ["[0-9]*"],
-    "results/README": ["FIDELITY", "CLAIMS", "RECORD", "*/README"],
+    "results/README": ["FIDELITY", "CLAIMS", "conclusions", "RECORD", "*/README"],
 }
 # Where sphinx-gallery writes the pages of docs/gallery.
 GALLERY = "docs/generated/gallery/index.rst"

@@ -49,14 +49,20 @@ class FeatureTree(Model):
     Nodes stand before those below them. A-node 0 is the root; the A-nodes of F-node f are
     branch_start[f]:branch_start[f + 1]. An F-node may be the child of several A-nodes.
 
-    schema : the variables that literals ask for states.
-    literal_start : int64, shape (n_f + 1,). literal_var : int32. literal_value : uint8.
-    branch_start : int64, shape (n_f + 1,). The first is 1.
-    log_prob : float64, shape (n_a,). Logarithm of the probability of each A-node given those above
-        it; 0 for the root.
-    fixed_start : int64, shape (n_a + 1,). fixed_var : int32. fixed_value : uint8. The variables
-        that have one value left at an A-node and more above it.
-    child_start : int64, shape (n_a + 1,). child : int32. F-nodes below each A-node.
+    Parameters
+    ----------
+    schema : Schema
+        The variables that literals ask for states.
+    literal_start, literal_var, literal_value : arrays of int64, int32 and uint8
+        The literals of F-nodes; `literal_start` has shape (n_f + 1,).
+    branch_start : array of int64, shape (n_f + 1,)
+        The first A-node of each F-node. The first is 1.
+    log_prob : array of float64, shape (n_a,)
+        Logarithm of the probability of each A-node given those above it; 0 for the root.
+    fixed_start, fixed_var, fixed_value : arrays of int64, int32 and uint8
+        The variables that have one value left at an A-node and more above it.
+    child_start, child : arrays of int64 and int32
+        F-nodes below each A-node; `fixed_start` and `child_start` have shape (n_a + 1,).
 
     References
     ----------
