@@ -70,7 +70,10 @@ class Kind:
     mib: ClassVar[str] = ""
 
     def asked(self, study: Study, dataset: str) -> Iterator[tuple[str, ...]]:
-        """Yield the methods of each record that a study asks for on a dataset, in its order."""
+        """Yield the methods of each record that a study asks for on a dataset, in its order.
+
+        Each kind writes this.
+        """
         raise NotImplementedError
 
     def learned(self, plan: Planned, record: Record) -> list[Record]:
@@ -119,7 +122,10 @@ class Kind:
         write_json(job.out, {**job.identity, **self.measure(job), **made_by})
 
     def measure(self, job: Job) -> dict[str, Any]:
-        """Return what a record in JSON says beside what it is of and made by."""
+        """Return what a record in JSON says beside what it is of and made by.
+
+        A kind writes this or `make`.
+        """
         raise NotImplementedError
 
     def rows(self, study: Study, record: Mapping[str, Any], path: Path) -> Iterator[Row]:

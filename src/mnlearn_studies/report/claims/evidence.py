@@ -133,7 +133,10 @@ class Entry(ClaimEntry):
         return dataclasses.replace(outcome, n_datasets=len(rows))
 
     def compare(self, rows: NDArray[np.float64], material: Material) -> Outcome:
-        """Return what the values of the sources, one row per dataset, say about the claim."""
+        """Return what the values of the sources, one row per dataset, say about the claim.
+
+        A kind of claim writes this or `judge`.
+        """
         raise NotImplementedError
 
     def columns(self, material: Material) -> list[Column]:

@@ -29,7 +29,7 @@ class FigureEntry(Product):
     """A figure of a study, of a kind that derives from this class; see `figures.KINDS`."""
 
     def draw(self, material: Material) -> Figure:
-        """Return the figure."""
+        """Return the figure. Each kind writes this; `OF_STUDIES` has functions instead."""
         raise NotImplementedError
 
 

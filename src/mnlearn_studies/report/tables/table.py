@@ -78,7 +78,7 @@ class TableEntry(Product):
     """A table of a study, of a kind that derives from this class; see `tables.KINDS`."""
 
     def tabulate(self, material: Material) -> Table:
-        """Return the table."""
+        """Return the table. Each kind writes this; `OF_STUDIES` has functions instead."""
         raise NotImplementedError
 
 
