@@ -27,6 +27,11 @@ WORKFLOW = Path(str(workflow.current_basedir)).parent
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ[variable] = "1"
 
+# Snakemake's limit of jobs in a second starts a timer after each job that ends, and each starts the
+# next for ever: with a thousand jobs done, looking for work takes a processor of its own.
+if workflow.scheduling_settings is not None:
+    workflow.scheduling_settings.max_jobs_per_timespan = None
+
 JOBS = WORKFLOW / "jobs.sh"
 shell.prefix("source {JOBS:q}; ")
 
