@@ -20,7 +20,7 @@ SCORE = {
 }
 
 PRODUCTS = [
-    {"kind": "scatter", "x": SCORE["trees"], "y": SCORE["dtsl"]},
+    {"kind": "scatter", "x": SCORE["trees"], "y": SCORE["dtsl"], "per_variable": False},
     {
         "kind": "pareto",
         "series": [
@@ -28,7 +28,7 @@ PRODUCTS = [
             for m in ("dtsl", "trees")
         ],
     },
-    {"kind": "reproduction", "a": SCORE["dtsl"], "b": SCORE["trees"], "relative": True},
+    {"kind": "reproduction", "a": SCORE["dtsl"], "b": SCORE["trees"]},
     {"kind": "structure", "dataset": "d0", "method": "dtsl", "max_edges": 8},
     {
         "kind": "differences",
@@ -39,7 +39,6 @@ PRODUCTS = [
     {
         "kind": "query_curves",
         "quantity": "cll",
-        "percentages": [10, 50],
         "y_label": "CLL",
         "series": [{"head": m, "method": m} for m in ("dtsl", "trees")],
     },
@@ -104,6 +103,7 @@ def record(network, folder):
 
 
 def material(structures, frame=None, truths=None):
-    study = Study("s", {"datasets": list(DATASETS), "figures": PRODUCTS, "title": ""})
+    content = {"datasets": list(DATASETS), "figures": PRODUCTS, "title": ""}
+    study = Study("s", {**content, "queries": {"percentages": [10, 50]}})
     frame = scores() if frame is None else frame
     return Material(study, tidy_scores(frame), NO_PUBLISHED, DATASETS, structures, truths or {})

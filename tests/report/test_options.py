@@ -117,7 +117,6 @@ def test_wrong_options_of_tables(published, kind, options, sentence):
         ("query_curves", ("series", 0, "head"), None, ", series 1: expected the key 'head'."),
         ("scatter", ("x", "study"), "gssl", ", x: expected the key 'table'."),
         ("scatter", ("x", "metod"), "a", ", x: no option 'metod'; did you mean 'method'?"),
-        ("differences", ("linear",), 0, ", linear: expected a number above 0, got 0."),
         (
             "differences",
             ("panels", 0, "reference"),
@@ -125,7 +124,7 @@ def test_wrong_options_of_tables(published, kind, options, sentence):
             ", panel 1, reference: expected a mapping",
         ),
         ("structure", ("dataset",), None, ": expected the key 'dataset'."),
-        ("differences", ("linear",), 10**400, ", linear: expected a number above 0, got 1000000"),
+        ("growth", ("powers",), [10**400], ", powers: expected a list of numbers, got [1000000"),
     ],
 )
 def test_wrong_options_of_figures(tmp_path, kind, way, value, sentence):

@@ -63,7 +63,6 @@ def at_least(n: int, what: str = "mappings") -> Limit:
     return Limit(f"a list of {n} {what} or more", lambda value: len(value) >= n)
 
 
-Positive = Annotated[float, Limit("a number above 0", lambda value: value > 0)]
 Decimals = Annotated[int, from_to(0, 15)]
 Whole = Annotated[int, from_to(1)]
 Share = Annotated[float, Limit("a number from 0 and below 1", lambda value: 0 <= value < 1)]

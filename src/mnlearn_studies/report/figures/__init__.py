@@ -4,10 +4,9 @@ Each kind is a dataclass in a file of this package, whose fields are its options
 one study has is a function in the file of this study. See `KINDS` and `OF_STUDIES`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
 
 from mnlearn.drawing.style import render, style
 from mnlearn.runtime.files import write_bytes
@@ -24,9 +23,6 @@ from mnlearn_studies.report.figures.reproduction import (
 from mnlearn_studies.report.figures.scatter import Scatter
 from mnlearn_studies.report.figures.structure import StructureFigure
 from mnlearn_studies.report.material import Material, Options, chosen_products
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 # Figures that one study has; they take no options.
 OF_STUDIES: dict[str, Callable[[Material], Figure]] = {

@@ -1,12 +1,12 @@
 """Quantities against seconds or against each other: growth, the Pareto front."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from statistics import linear_regression
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 from numpy.typing import NDArray
 
 from mnlearn.drawing.style import GREY
@@ -22,10 +22,6 @@ from mnlearn_studies.report.figures.canvas import (
 from mnlearn_studies.report.material import Material
 from mnlearn_studies.report.statistics import geometric_mean
 from mnlearn_studies.study.published import NamedSource, paired
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 # Up to so many values of x are the ticks themselves.
 _FEW = 5
@@ -54,8 +50,6 @@ class Growth(FigureEntry):
     powers: tuple[float, ...] = ()
 
     def draw(self, material: Material) -> Figure:
-        from matplotlib.ticker import NullLocator
-
         figure, ax = new_figure("column", 2.6)
         drawn: set[float] = set()
         for i, series in enumerate(self.series):
@@ -131,8 +125,6 @@ class Pareto(FigureEntry):
     quantity: str = "score"
 
     def draw(self, material: Material) -> Figure:
-        from matplotlib.ticker import NullLocator
-
         numbers = [(material.numbers(s.score), material.numbers(s.seconds)) for s in self.series]
         # A learner that has not been run yet does not hide the others.
         shown = [i for i, (score, seconds) in enumerate(numbers) if score.keys() & seconds.keys()]

@@ -1,26 +1,25 @@
 """What all figures share: colours, sizes, axes, legends."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import NullFormatter
 from numpy.typing import NDArray
 
 from mnlearn.drawing.style import CYCLE, DPI, GREY, MARKERS
 from mnlearn_studies.report.material import Material
 from mnlearn_studies.study.content import Product
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-
 # Widths in inches: one column, and the page of a two-column paper.
 WIDTHS = {"column": 3.4, "page": 7.0}
 Width = Literal["column", "page"]
+# Panels side by side on a page.
+COLUMNS = 3
 NOTHING = "No results yet."
 
 
@@ -40,8 +39,6 @@ def look_of(number: int) -> tuple[str, str]:
 
 def sheet(width: Width, height: float) -> Figure:
     """Return an empty figure; the height is in inches."""
-    from matplotlib.figure import Figure
-
     return Figure((WIDTHS[width], height), dpi=DPI, layout="constrained")
 
 
@@ -49,6 +46,16 @@ def new_figure(width: Width, height: float) -> tuple[Figure, Axes]:
     """Return an empty figure and its axes."""
     figure = sheet(width, height)
     return figure, figure.add_subplot()
+
+
+def panel_grid(n: int, extra: float, height: float, **more: Any) -> tuple[Figure, list[Axes]]:
+    """Return a page with the axes of `n` panels in rows of `COLUMNS`; heights in inches."""
+    n_rows = -(-n // COLUMNS)
+    figure = sheet("page", extra + height * n_rows)
+    axes = figure.subplots(n_rows, COLUMNS, squeeze=False, **more).ravel().tolist()
+    for ax in axes[n:]:
+        ax.set_visible(False)
+    return figure, axes
 
 
 def empty(width: Width = "column") -> Figure:
@@ -90,8 +97,6 @@ def legend_of_lines(figure: Figure, heads: Iterable[str], **more: Any) -> None:
 
 def marks(heads: Iterable[str]) -> list[Line2D]:
     """Return the entries of a legend for series that are marked by their number."""
-    from matplotlib.lines import Line2D
-
     looks = ((look_of(number), head) for number, head in enumerate(heads))
     return [Line2D([], [], ls="", ms=4, color=c, marker=m, label=head) for (c, m), head in looks]
 
@@ -108,8 +113,6 @@ def in_words(value: float, _: object = None) -> str:
 
 def set_seconds(ax: Axes) -> None:
     """Make the horizontal axis one of seconds."""
-    from matplotlib.ticker import NullFormatter
-
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter(in_words)
     ax.xaxis.set_minor_formatter(NullFormatter())

@@ -1,12 +1,12 @@
 """Figure of the study `lem`: test log-likelihood against the size of the training data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
 from mnlearn.drawing.style import CYCLE, GREY
@@ -17,7 +17,7 @@ from mnlearn_studies.report.figures.canvas import (
     in_words,
     legend_of_lines,
     look_of,
-    sheet,
+    panel_grid,
     visible_range,
 )
 from mnlearn_studies.report.material import Material
@@ -32,11 +32,6 @@ from mnlearn_studies.report.tables.of_lem import (
 )
 from mnlearn_studies.study.published import Number, Source
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-_COLUMNS = 3
 _BITS = UNITS["bits"]
 
 
@@ -106,9 +101,7 @@ def draw_learning_curves(
     axes_of = published_axes(material)
     if not any(curves.values()):
         return empty()
-    n_rows = -(-(len(panels) + 1) // _COLUMNS)
-    figure = sheet("page", 0.5 + 1.9 * n_rows)
-    axes = figure.subplots(n_rows, _COLUMNS, squeeze=False).ravel()
+    figure, axes = panel_grid(len(panels) + 1, 0.5, 1.9)
     for number, (ax, panel) in enumerate(zip(axes, panels, strict=False)):
         ax.set_title(f"({chr(ord('a') + number)}) {material.label(panel)}", loc="left")
         if curves[panel]:
@@ -118,8 +111,6 @@ def draw_learning_curves(
     last = axes[len(panels)]
     last.set_title(f"({chr(ord('a') + len(panels))}) Minutes; ours below", loc="left")
     _draw_times(last, list_times(material))
-    for ax in axes[len(panels) + 1 :]:
-        ax.set_visible(False)
     legend_of_lines(figure, [one.head for one in series], ncols=5, columnspacing=1.4)
     return figure
 
@@ -142,8 +133,6 @@ def _curves(material: Material, panel: str, series: Iterable[CurveSeries]) -> li
 
 
 def _draw_panel(ax: Axes, curves: list[_Curve], published: tuple[Number, Number] | None) -> None:
-    from matplotlib.ticker import MaxNLocator, NullLocator
-
     for curve in curves:
         one = curve.series
         colour, marker = look_of(one.colour)

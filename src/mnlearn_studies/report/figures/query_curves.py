@@ -1,29 +1,24 @@
 """Figures of kind `query_curves`: a quantity against the share of query variables."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.report.figures.canvas import (
+    COLUMNS,
     FigureEntry,
     empty,
     legend_of_lines,
     look_of,
-    sheet,
+    panel_grid,
     visible_range,
 )
 from mnlearn_studies.report.material import Material
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-_COLUMNS = 3
 
 
 @dataclass(frozen=True)
@@ -44,12 +39,11 @@ class CurveSeries:
 class QueryCurves(FigureEntry):
     """A quantity against the share of query variables: a panel per dataset, a line per method.
 
-    percentages : per cent of the variables that are queried. log : whether the vertical axis is
-    logarithmic. fraction : whether the horizontal axis has fractions and not per cent.
+    log : whether the vertical axis is logarithmic. fraction : whether the horizontal axis has
+    fractions and not per cent.
     """
 
     series: tuple[CurveSeries, ...]
-    percentages: tuple[int, ...]
     y_label: str
     quantity: str = ""
     log: bool = False
@@ -65,24 +59,24 @@ class QueryCurves(FigureEntry):
         datasets = [dataset for dataset, own in lines.items() if own]
         if not datasets:
             return empty()
-        n_rows = -(-len(datasets) // _COLUMNS)
-        figure = sheet("page", 0.45 + 1.55 * n_rows)
-        axes = figure.subplots(n_rows, _COLUMNS, sharex=True, squeeze=False)
-        for ax in axes.ravel()[len(datasets) :]:
-            ax.set_visible(False)
-        for ax, dataset in zip(axes.ravel(), datasets, strict=False):
-            self._draw_panel(ax, lines[dataset])
+        figure, axes = panel_grid(len(datasets), 0.45, 1.55, sharex=True)
+        shares = self._percentages(material)
+        x = [p / 100 for p in shares] if self.fraction else shares
+        for number, (ax, dataset) in enumerate(zip(axes, datasets, strict=False)):
+            self._draw_panel(ax, x, lines[dataset])
             ax.set_title(material.label(dataset), loc="left")
-        for ax in axes[:, 0]:
-            ax.set_ylabel(self.y_label)
-        for column in range(min(_COLUMNS, len(datasets))):
-            last = [ax for ax in axes[:, column] if ax.get_visible()][-1]
-            last.set_xlabel(
-                "Fraction of query variables" if self.fraction else "Query variables, %"
-            )
-            last.tick_params(labelbottom=True)
+            if number % COLUMNS == 0:
+                ax.set_ylabel(self.y_label)
+            if number + COLUMNS >= len(datasets):
+                unit = "Fraction of query variables" if self.fraction else "Query variables, %"
+                ax.set_xlabel(unit)
+                ax.tick_params(labelbottom=True)
         legend_of_lines(figure, [one.head for one in self.series], ncols=6)
         return figure
+
+    def _percentages(self, material: Material) -> Sequence[int]:
+        queries: Mapping[str, list[int]] = material.study.content.get("queries", {})
+        return queries.get("percentages", [])
 
     def _lines(self, material: Material, dataset: str) -> dict[int, list[float]]:
         scores = material.scores
@@ -91,15 +85,14 @@ class QueryCurves(FigureEntry):
         lines = {}
         for k, one in enumerate(self.series):
             quantity = one.quantity or self.quantity
-            keys = [(one.method, f"{quantity}_q{p}") for p in self.percentages]
-            if all(key in value.index for key in keys):
+            keys = [(one.method, f"{quantity}_q{p}") for p in self._percentages(material)]
+            if keys and all(key in value.index for key in keys):
                 lines[k] = [float(value[key]) for key in keys]
         return lines
 
-    def _draw_panel(self, ax: Axes, lines: Mapping[int, Sequence[float]]) -> None:
-        from matplotlib.ticker import MaxNLocator, NullFormatter
-
-        x = [p / 100 for p in self.percentages] if self.fraction else self.percentages
+    def _draw_panel(
+        self, ax: Axes, x: Sequence[float], lines: Mapping[int, Sequence[float]]
+    ) -> None:
         for k, values in lines.items():
             one, (colour, marker) = self.series[k], look_of(k)
             ax.plot(

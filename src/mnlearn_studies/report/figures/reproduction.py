@@ -1,12 +1,15 @@
 """Ours against published by dataset: differences with the sampling error, distances to the best."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import NullLocator
 from numpy.typing import NDArray
 
 from mnlearn.drawing.style import BAND, BLUE, GREY, VERMILION
@@ -22,15 +25,6 @@ from mnlearn_studies.report.figures.canvas import (
 )
 from mnlearn_studies.report.material import Material
 from mnlearn_studies.study.published import NamedSource, Place, paired
-from mnlearn_studies.study.reading import Positive
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,12 +41,9 @@ class Reproduction(FigureEntry):
     a: NamedSource
     b: NamedSource
     spread: NamedSource | None = None
-    relative: bool = False
+    relative: bool = True
 
     def draw(self, material: Material) -> Figure:
-        from matplotlib.lines import Line2D
-        from matplotlib.patches import Patch
-
         ours, theirs = material.numbers(self.a), material.numbers(self.b)
         spread = material.numbers(self.spread) if self.spread else {}
         pairs = paired(ours, theirs, material.datasets, as_printed=False)
@@ -164,6 +155,8 @@ def draw_distances(material: Material) -> Figure:
     return figure
 
 
+# Up to this difference per variable the vertical axis of `Differences` is linear.
+LINEAR = 0.001
 # By dataset and variant.
 Points = Mapping[str, Mapping[str, float]]
 
@@ -190,13 +183,12 @@ class Differences(FigureEntry):
     """How much better than a reference the variants of methods are, one panel per method.
 
     Differences are divided by the number of variables; above 0 a variant is better than the
-    reference. The vertical axis is linear up to `linear` and logarithmic beyond.
+    reference. The vertical axis is linear up to `LINEAR` and logarithmic beyond.
     """
 
     panels: tuple[Panel, ...]
     variants: tuple[Variant, ...]
     quantity: str = "pll"
-    linear: Positive = 0.001
 
     def draw(self, material: Material) -> Figure:
         names = [variant.name for variant in self.variants]
@@ -218,10 +210,8 @@ class Differences(FigureEntry):
         return figure
 
     def _draw_panel(self, ax: Axes, datasets: Sequence[str], points: Points) -> None:
-        from matplotlib.ticker import NullLocator
-
-        linear = self.linear
-        reach = max((abs(x) for of in points.values() for x in of.values()), default=linear)
+        reach = max((abs(x) for of in points.values() for x in of.values()), default=LINEAR)
+        reach = max(reach, LINEAR)
         ax.axhline(0, color=GREY, lw=0.7, zorder=2)
         for i, variant in enumerate(self.variants):
             offset = (i - (len(self.variants) - 1) / 2) * 0.11
@@ -236,12 +226,12 @@ class Differences(FigureEntry):
                 ax.scatter(x, y, s=13, lw=0, color=colour, marker=marker, zorder=3)
         for boundary in np.arange(len(datasets) - 1) + 0.5:
             ax.axvline(boundary, color="#E6E6E6", lw=0.5, zorder=1)
-        ax.set_yscale("symlog", linthresh=linear, linscale=1.0)
-        ticks = [t * linear for t in (-1000, -100, -10, -1, 0, 1, 10, 100, 1000) if abs(t) <= 1000]
-        ax.set_yticks([t for t in ticks if abs(t) <= 3 * max(reach, linear)])
+        ax.set_yscale("symlog", linthresh=LINEAR, linscale=1.0)
+        ticks = [t * LINEAR for t in (-1000, -100, -10, -1, 0, 1, 10, 100, 1000)]
+        ax.set_yticks([t for t in ticks if abs(t) <= 3 * reach])
         ax.yaxis.set_major_formatter(with_minus)
         ax.yaxis.set_minor_locator(NullLocator())
-        ax.set_ylim(-1.6 * max(reach, linear), 1.6 * max(reach, linear))
+        ax.set_ylim(-1.6 * reach, 1.6 * reach)
         ax.set_xlim(-0.6, len(datasets) - 0.4)
         ax.grid(True, axis="y")
         ax.tick_params(axis="x", length=0)
@@ -286,8 +276,6 @@ def draw_conversion_loss(material: Material) -> Figure:
     The loss is the score of the original network minus that of the converted one, per variable.
     Each cluster is scaled to its tallest bar, above which its loss stands.
     """
-    from matplotlib.patches import Patch
-
     drawn = [per_variable(material, panel, list(VARIANTS), "pll", sign=-1) for panel in PANELS]
     datasets = material.in_any(drawn)
     if not datasets:

@@ -1,24 +1,20 @@
 """Figures of kind `scatter`: one method against another, a point per dataset."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.text import Annotation
+from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
 from mnlearn.drawing.style import BLUE, GREY, SHADE
 from mnlearn_studies.report.figures.canvas import FigureEntry, empty, new_figure
 from mnlearn_studies.report.material import Material
 from mnlearn_studies.study.published import NamedSource, paired
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.text import Annotation
-    from matplotlib.transforms import Bbox
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,14 +23,13 @@ class Scatter(FigureEntry):
 
     Log-likelihoods have their sign reversed. The shaded side is where y is better.
 
-    x, y : what is compared; their heads name the axes. quantity : its name; that of y if empty.
-    per_variable : whether to divide by the number of variables.
+    x, y : what is compared; their heads name the axes. per_variable : whether to divide by the
+    number of variables.
     """
 
     x: NamedSource
     y: NamedSource
-    quantity: str = ""
-    per_variable: bool = False
+    per_variable: bool = True
 
     def draw(self, material: Material) -> Figure:
         x, y = material.numbers(self.x), material.numbers(self.y)
@@ -53,8 +48,6 @@ class Scatter(FigureEntry):
     def _draw_points(
         self, points: NDArray[np.float64], texts: Sequence[str], better: tuple[int, int]
     ) -> Figure:
-        from matplotlib.ticker import LogLocator, NullLocator
-
         figure, ax = new_figure("column", 3.3)
         heads = [source.head or source.method for source in (self.x, self.y)]
         low, high = float(points.min()), float(points.max())
@@ -72,10 +65,9 @@ class Scatter(FigureEntry):
         ax.fill_between([low, high], [low, low], [low, high], color=SHADE, lw=0, zorder=0)
         ax.plot([low, high], [low, high], color=GREY, lw=0.7, zorder=1)
         ax.scatter(points[:, 0], points[:, 1], s=13, color=BLUE, lw=0.4, ec="white", zorder=3)
-        per = " per variable" if self.per_variable else ""
-        quantity = self.quantity or self.y.quantity
-        ax.set_xlabel(f"−{quantity}{per}, {heads[0]}")
-        ax.set_ylabel(f"−{quantity}{per}, {heads[1]}")
+        quantity = self.y.quantity.upper() + " per variable" * self.per_variable
+        ax.set_xlabel(f"−{quantity}, {heads[0]}")
+        ax.set_ylabel(f"−{quantity}, {heads[1]}")
         corners = [
             ax.text(0.03, 0.97, f"{heads[0]} better on {better[0]}", va="top", ha="left"),
             ax.text(0.97, 0.03, f"{heads[1]} better on {better[1]}", va="bottom", ha="right"),
@@ -146,8 +138,6 @@ def _write(
 def _places(
     point: NDArray[np.float64], half: NDArray[np.float64], radius: float
 ) -> list[tuple[float, NDArray[np.float64], Bbox]]:
-    from matplotlib.transforms import Bbox
-
     places = []
     for distance in radius * np.array([1.4, 2.2, 3.2, 4.5, 6, 8, 10, 13, 16]):
         for angle in np.deg2rad(np.arange(0, 360, 15)):

@@ -1,10 +1,10 @@
 """Figures of kind `structure`: the strongest couplings of a network, and the true edges."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from mnlearn.drawing.networks import (
     EXTRA,
@@ -18,10 +18,6 @@ from mnlearn.drawing.networks import (
 from mnlearn.drawing.style import GREY
 from mnlearn_studies.report.figures.canvas import FigureEntry, empty, new_figure
 from mnlearn_studies.report.material import Material
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +55,6 @@ class StructureFigure(FigureEntry):
 def _structure_legend(
     kept: Mapping[tuple[int, int], float], true_edges: set[tuple[int, int]]
 ) -> list[Line2D]:
-    from matplotlib.lines import Line2D
-
     signs = sign_handles()
     if not true_edges:
         return signs

@@ -1,14 +1,13 @@
 """The page on which conclusions of the papers survive a good optimiser."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from mnlearn_studies.report.claims.verdicts import UNKNOWN
 from mnlearn_studies.report.figures.canvas import empty, look_of, new_figure, with_minus
@@ -17,9 +16,6 @@ from mnlearn_studies.report.material import Material
 from mnlearn_studies.report.pages.overview import GROUPS, link_study
 from mnlearn_studies.study.mentions import named_methods
 from mnlearn_studies.study.reading import walk
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 # Methods that learn as the published program or the paper's settings do, and what optimises better.
 OPTIMA = {
