@@ -27,11 +27,6 @@ WORKFLOW = Path(str(workflow.current_basedir)).parent
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ[variable] = "1"
 
-# Snakemake's limit of jobs in a second starts a timer after each job that ends, and each starts the
-# next for ever: with a thousand jobs done, looking for work takes a processor of its own.
-if workflow.scheduling_settings is not None:
-    workflow.scheduling_settings.max_jobs_per_timespan = None
-
 JOBS = WORKFLOW / "jobs.sh"
 shell.prefix("source {JOBS:q}; ")
 
@@ -71,6 +66,9 @@ wildcard_constraints:
 
 
 onstart:
+    # Snakemake's limit of jobs in a second starts a timer after each job that ends, and each timer
+    # the next, for ever: with hundreds of jobs done, looking for work takes half a processor.
+    workflow.scheduler.job_rate_limiter = None
     mark_run()
     for name, reason in PLAN.left_out.items():
         print(f"left out: {reason} (`mnlearn fetch {name}` tries again)")
