@@ -1,16 +1,15 @@
 """Slow, obvious versions of what the package computes for variables of any number of states."""
 
-import itertools
-
 import numpy as np
 
+import made_states
+from made_states import every_row as every_row
 from mnlearn.data.dataset import merge_rows
-from mnlearn.variables.schema import Schema, Variable
 
 
 def schema_of(arities):
     """Variables V0, V1, ... with the states 0, 1, ..."""
-    return Schema(tuple(Variable(f"V{v}", tuple(range(k))) for v, k in enumerate(arities)))
+    return made_states.schema_of(*arities)
 
 
 def random_states(seed, arities, n_examples=300, weighted=False):
@@ -23,11 +22,6 @@ def random_states(seed, arities, n_examples=300, weighted=False):
     schema = schema_of(arities)
     weight = rng.uniform(0.5, 2.0, n_examples) if weighted else None
     return merge_rows(schema.rows(values), weight, schema)
-
-
-def every_row(schema):
-    """All rows that there can be, the states of the last variable changing fastest."""
-    return schema.rows(np.array(list(itertools.product(*map(range, schema.arity.tolist())))))
 
 
 def changed(schema, row, v, state):

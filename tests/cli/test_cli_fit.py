@@ -122,12 +122,6 @@ def test_a_seed_that_is_set_by_name_wins():
     assert "generation_seed=5" in succeed(f"{line} --grid seed.yaml").stderr
 
 
-def test_a_seed_that_a_method_does_not_take_is_refused():
-    refuse(
-        "fit gssl --train d.data --seed 99999999999999999999 --out a.npz", "--seed: expected 0 to"
-    )
-
-
 def test_set_overrides_the_grid():
     succeed(
         "fit dtsl --train d.data --valid v.data --grid grid.yaml --set kappa=0.5 "
@@ -137,49 +131,6 @@ def test_set_overrides_the_grid():
     assert set(trace["kappa"]) == {0.5}
     assert set(trace["feature_mode"]) == {"prune"}
     assert len(trace) == 2
-
-
-@pytest.mark.parametrize(
-    ("line", "names"),
-    [
-        ("fit dtsl --train no.data --out a.npz", "no.data: no such file"),
-        ("fit dtsl --train ragged --out a.npz", "ragged, line 3"),
-        ("fit dtsl --train fractions --out a.npz", "fractions, line 2, column 2: '0.5' is a fr"),
-        ("fit dtsl --train empty --out a.npz", "empty: holds no examples"),
-        ("fit dtsl --train binary.csv --out a.npz", "binary.csv: is not a text file"),
-        ("fit dtsl --train m.npz --out a.npz", "m.npz: expected a dataset"),
-        ("fit dtsl --train d.data --valid no --grid grid.yaml --out a.npz", "no: no such file"),
-        ("fit dtsl --train d.data --out a.xyz", "a.xyz: expected a model file"),
-        ("fit nope --train d.data --out a.npz", "method nope: expected one of acbn, acmn, atomic"),
-        ("fit atomic --train d.data --out a.dn", "a.dn"),
-        ("fit dn_tree --train d.data --out a.mn", "a.mn"),
-        ("fit atomic --train d.data --out file/a.npz", "file/a.npz: cannot be written"),
-        ("fit dtsl --train d.data --out a.npz --set kappa", "--set kappa"),
-        ("fit dtsl --train d.data --out a.npz --set kapa=1", "parameter kapa"),
-        ("fit dtsl --train d.data --out a.npz --set kappa=x", "parameter kappa"),
-        ("fit dtsl --train d.data --out a.npz --set kappa=7", "parameter kappa"),
-        ("fit dtsl --train d.data --out a.npz --set kappa=none", "parameter kappa"),
-        ("fit dtsl --train d.data --out a.npz --set sd=-1", "sd: expected a number above 0"),
-        ("fit dtsl --train d.data --out a.npz --set feature_mode=all", "parameter feature_mode"),
-        ("fit dtsl --train d.data --out a.npz --set max_iterations=1.5", "max_iterations"),
-        ("fit atomic --train d.data --out a.npz --set pseudocount=nan", "pseudocount"),
-        ("fit dtsl --train d.data --out a.npz --grid grid.yaml", "--grid: expected --valid"),
-        ("fit dtsl --train d.data --out a.npz --grid no.yaml", "no.yaml: no such file"),
-        ("fit dtsl --train d.data --out a.npz --grid list.yaml", "list.yaml: expected"),
-        ("fit dtsl --train d.data --out a.npz --grid none.yaml", "parameter kappa"),
-        ("fit dtsl --train d.data --out a.npz --grid unknown.yaml", "parameter kapa"),
-        ("fit dtsl --train d.data --out a.npz --grid binary.csv", "binary.csv: is not a text"),
-        ("fit dtsl --train d.data --out a.npz --grid broken.yaml", "broken.yaml, line"),
-        ("fit dtsl --train d.data --out a.npz --grid infinite.yaml", "parameter max_iterations"),
-        ("fit atomic --train d.data --valid d5.data --out a.npz", "d5.data"),
-        (
-            "fit atomic --train d.data --out a.npz --trace file/t.csv",
-            "file/t.csv: cannot be written",
-        ),
-    ],
-)
-def test_fit_refuses(line, names):
-    refuse(line, names)
 
 
 def test_fit_refuses_a_network_of_other_variables():

@@ -41,12 +41,6 @@ def test_an_output_that_is_an_input_is_refused(line, name):
     refuse(line, f"{name}: is read by this command")
 
 
-def test_outputs_are_different_files():
-    line = "fit atomic --train d.data --out a.npz --trace ./a.npz"
-    refuse(line, "a.npz: two outputs of this command")
-    assert not Path("a.npz").exists()
-
-
 @pytest.mark.parametrize("link", [os.symlink, os.link])
 def test_another_name_of_an_input_is_refused(link):
     link("d.data", "other.data")

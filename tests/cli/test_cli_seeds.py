@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import mnlearn as mn
-from command import refuse, succeed
+from command import succeed
 from command_folder import fill_folder
 from made_random import random_data, random_network
 from mnlearn.inference.circuits.compilation import compile_network
@@ -87,8 +87,3 @@ def test_a_seed_gives_what_python_gives(line):
         assert by_seed[seed] == pytest.approx(expected.tolist(), abs=1e-6)
     assert by_seed[20] != by_seed[3] != by_seed[4]
     assert written(line) == by_seed[20]
-
-
-def test_a_seed_is_a_whole_number_from_0():
-    for command in ("impute holes.csv --out s.data", "score circuit.npz d.data"):
-        refuse(f"{command} --seed -1", "Invalid value for '--seed': -1 is not in the range x>=0")

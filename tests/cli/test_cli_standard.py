@@ -66,9 +66,3 @@ def test_bayesian_networks_and_circuits_go_through_pipes(model, capfd):
         assert kind in piped(capfd, text, "info", "-")
         piped(capfd, text, "convert", "-", f"{form}.npz")
         assert piped(capfd, "", "convert", f"{form}.npz", "--", f"-.{form}") == text
-
-
-def test_the_form_of_what_is_written_has_to_be_said(model, capfd):
-    result = CliRunner().invoke(main, ["convert", "m.npz", "-"])
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == "mnlearn: -: expected the form of what is written, such as -.bif.\n"

@@ -58,16 +58,3 @@ def test_a_record_that_cannot_be_made_leaves_the_old_one(tmp_path):
 )  # fmt: skip
 def test_what_is_no_job_is_refused(text):
     refuse(f"step record {shlex.quote(text)}", "JOB: expected the JSON that the workflow writes")
-
-
-@pytest.mark.parametrize(
-    ("line", "names"),
-    [
-        ("products zzz --out o.json", "study zzz: expected one of acmn, demo"),
-        ("products demo --config 3 --out o.json", "--config: expected a JSON object"),
-        ("products demo --config '{' --out o.json", "--config: is not JSON"),
-        ("products demo", "Missing option '--out'"),
-    ],
-)
-def test_products_that_cannot_be_written_are_refused(line, names):
-    refuse(f"step {line}", names)

@@ -6,7 +6,7 @@ import sys
 import click
 import pytest
 
-from command import refuse, run, succeed
+from command import run, succeed
 from mnlearn.cli import main
 from mnlearn.cli.compile import _QUICK
 from mnlearn.methods import learner_names, load_learner
@@ -14,35 +14,6 @@ from mnlearn.methods import learner_names, load_learner
 pytestmark = pytest.mark.usefixtures("folder")
 
 NAMES = main.list_commands(click.Context(main))
-
-
-@pytest.mark.parametrize(
-    ("line", "names"),
-    [
-        ("nope", "nope"),
-        ("fit", "METHOD"),
-        ("fit dtsl --train d.data", "--out"),
-        ("fit dtsl --train folder --out a.npz", "folder"),
-        ("fit dtsl --train d.data --out folder", "folder"),
-        ("fit dtsl --train d.data --out a.npz --seed x", "--seed"),
-        ("fit dtsl --train d.data --out a.npz --threads 0", "--threads"),
-        ("fit dtsl --train d.data --out a.npz --speed 3", "--speed"),
-        ("score m.npz d.data --metric f1", "--metric"),
-        ("score folder d.data", "folder"),
-        ("score m.npz d.data extra", "extra"),
-        ("query m.npz --evidence", "--evidence"),
-        ("sample m.npz --rows 0 --out s.data", "--rows"),
-        ("convert m.npz folder", "folder"),
-        ("datasets --folder file", "file"),
-        ("step record", "JOB"),
-        ("step products dtsl", "--out"),
-        ("step write dtsl poems", "poems"),
-        ("study dtsl --cores abc", "--cores: expected a number from 1, or all, got 'abc'"),
-        ("study dtsl --cores 0", "--cores"),
-    ],
-)
-def test_usage_errors(line, names):
-    refuse(line, names)
 
 
 @pytest.mark.parametrize("command", ["", *NAMES])

@@ -1,7 +1,6 @@
 """`mnlearn weights`: new weights for the features of a model."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -44,24 +43,6 @@ def test_other_models_are_taken_as_markov_networks():
     assert isinstance(learned, type(load_model("m.npz")))
     assert learned.schema == given.schema
     assert len(learned.features) == len(given.to_markov_network().features)
-
-
-@pytest.mark.parametrize(
-    ("line", "sentence"),
-    [
-        ("weights dn.npz d.data --out w.npz", "dn.npz: expected a model with a joint"),
-        ("weights m.npz d5.data --out w.npz", "d5.data: "),
-        ("weights m.npz fractions --out w.npz", "fractions"),
-        ("weights m.npz d.data --out w.xyz", "w.xyz: "),
-        ("weights m.npz d.data --out m.npz", "m.npz"),
-        ("weights none.npz d.data --out w.npz", "none.npz"),
-        ("weights m.npz d.data --out w.npz --sd 0", "--sd"),
-    ],
-)
-def test_what_has_no_weights_is_refused(line, sentence):
-    before = sorted(p.name for p in Path().iterdir())
-    refuse(line, sentence)
-    assert sorted(p.name for p in Path().iterdir()) == before
 
 
 def test_models_without_features_are_named():

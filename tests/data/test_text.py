@@ -35,19 +35,6 @@ def test_other_line_forms_read_the_same(tmp_path, content):
     assert examples(data).tolist() == [[0, 1, 1], [1, 0, 0], [0, 1, 1]]
 
 
-@pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress)])
-@pytest.mark.parametrize("content", [PLAIN, "a,b,c\n" + PLAIN], ids=["plain", "header"])
-def test_compressed_text(tmp_path, suffix, pack, content):
-    data = load_dataset(write(tmp_path / f"a.csv{suffix}", pack(content.encode())))
-    assert examples(data).tolist() == [[0, 1, 1], [1, 0, 0], [0, 1, 1]]
-
-
-def test_header_names_the_variables(tmp_path):
-    data = load_dataset(write(tmp_path / "a.csv", 'old,"new", blue \n' + PLAIN))
-    assert data.schema.names == ("old", "new", "blue")
-    assert data.n_examples == 3
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -93,23 +80,6 @@ def test_truncated_and_altered_files_are_refused(tmp_path, suffix, pack):
             load_dataset(write(tmp_path / f"a.data{suffix}", bytes(content)))
 
 
-def test_binary_and_missing_files_are_refused(tmp_path):
-    with pytest.raises(InputError, match="is not a text file"):
-        load_dataset(write(tmp_path / "a.data", b"\xff\xff\x00\x01"))
-    with pytest.raises(InputError, match="no such file"):
-        load_dataset(tmp_path / "absent.data")
-    with pytest.raises(InputError, match="no such file"):
-        load_dataset(tmp_path / "absent.npz")
-    with pytest.raises(InputError, match="cannot be read"):
-        load_dataset(tmp_path)
-
-
-@pytest.mark.parametrize("content", ["0,x,1\n1,0,1\n", "inf|0,1\n1|1,0\n"])
-def test_altered_first_line_is_not_swallowed_as_a_header(tmp_path, content):
-    with pytest.raises(InputError, match="line 1"):
-        load_benchmark(write(tmp_path / "a.data", content))
-
-
 @settings(max_examples=50, deadline=None)
 @given(matrices, st.booleans())
 def test_text_round_trip(tmp_path_factory, matrix, named):
@@ -130,16 +100,6 @@ def test_text_round_trip_of_weights(tmp_path_factory, matrix, draw):
     again = load_dataset(path)
     np.testing.assert_array_equal(again.rows, data.rows)
     np.testing.assert_array_equal(again.weight, data.weight)
-
-
-@pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress)])
-def test_text_that_expands_beyond_the_limit_is_refused(tmp_path, suffix, pack):
-    path = write(tmp_path / f"a.data{suffix}", pack(b"0,1\n" * 500_000))
-    assert load_dataset(path).n_rows == 1
-    with pytest.raises(InputError, match=r"expand to .* or more; expected at most 10 times"):
-        load_dataset(path, ExpansionLimit(max_ratio=10, free_bytes=1000))
-    with pytest.raises(InputError, match=r"expand to .* or more; expected at most 1 MB"):
-        load_dataset(path, ExpansionLimit(max_bytes=10**6))
 
 
 def test_plain_text_is_read_at_once():

@@ -8,7 +8,7 @@ from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.models.bayesian_network import bayesian_network
 from mnlearn.models.cpds import assemble
-from mnlearn.models.io.formats import load_model, save_model
+from mnlearn.models.io.formats import load_model
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.any_model import ll
 from oracles import all_states
@@ -20,21 +20,6 @@ def binary_network(seed):
     rng, schema = np.random.default_rng(seed), named_schema((2,) * N)
     trees = {v: random_tree(rng, schema, v, v) for v in range(N)}
     return bayesian_network(assemble(schema, trees), schema)
-
-
-@pytest.mark.parametrize("suffix", [".npz", ".bn"])
-@pytest.mark.parametrize("seed", range(5))
-def test_a_file_keeps_the_network(tmp_path, seed, suffix):
-    network = binary_network(seed)
-    save_model(network, tmp_path / f"a{suffix}")
-    again = load_model(tmp_path / f"a{suffix}")
-    leaves = network.trees.is_leaf
-    assert again.trees.log_prob[leaves].tobytes() == network.trees.log_prob[leaves].tobytes()
-    assert again.trees.split_var.tolist() == network.trees.split_var.tolist()
-    assert again.order.tolist() == network.order.tolist()
-    assert again.schema.is_named == (suffix == ".npz")
-    save_model(again, tmp_path / f"b{suffix}")
-    assert (tmp_path / f"a{suffix}").read_bytes() == (tmp_path / f"b{suffix}").read_bytes()
 
 
 def test_a_cycle_is_named(tmp_path):
@@ -64,20 +49,6 @@ def test_tables_features_and_several_factors_of_a_cpd(tmp_path):
         )
         row = merge_rows(np.array([[x0, x1, x2]], np.uint8))
         assert ll(network, row).mean == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("2\nBN {\nv0 {\n}\n}\n", r"line 3: expected a CPD that mentions v0"),
-        ("2\nDN {\nv0 {\n}\n}\n", r"line 2: expected BN, got 'DN'"),
-        ("2,2\nBN {\nv0 {\ntable {\n0 +v0_0\n}\n}\n}\n", r"line 8: expected a CPD of v1"),
-    ],
-)
-def test_malformed_files(tmp_path, text, message):
-    (tmp_path / "m.bn").write_text(text)
-    with pytest.raises(InputError, match=message):
-        load_model(tmp_path / "m.bn")
 
 
 def test_the_parameters_of_a_tree_are_checked():

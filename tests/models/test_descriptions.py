@@ -16,6 +16,7 @@ from mnlearn.models.markov_network import markov_network
 )
 def test_hidden_trees(n_vars, n_states, expected):
     tree = random_hidden_tree(0, n_vars, n_states)
+    assert repr(tree) == f"<HiddenTree: {n_vars} variables, {n_states} states>"
     assert tree.describe() == {"n_vars": n_vars, "n_states": n_states, "n_parameters": expected}
 
 

@@ -29,11 +29,6 @@ def dependency_network():
     return DependencyNetwork(flat_trees(3), features, np.array([0, 1]), np.array([1.0, 0.0]))
 
 
-def test_edges_have_a_feature_with_a_weight():
-    assert NETWORK.edges() == EDGES
-    assert dependency_network().edges() == {(1, 0): 1}
-
-
 def test_python_shows_no_other_edges():
     model = NETWORK
     table = model.edges_frame()

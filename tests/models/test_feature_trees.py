@@ -73,17 +73,6 @@ def test_the_markov_network_has_partition_function_1(case):
     np.testing.assert_allclose(network.potential_of(rows), tree.log_likelihood(rows), atol=1e-10)
 
 
-def test_a_file_keeps_the_tree(tmp_path, case):
-    tree, _, states = case
-    save_model(tree, tmp_path / "a.npz")
-    again = load_model(tmp_path / "a.npz")
-    rows = tree.schema.rows(states)
-    assert np.array_equal(again.log_likelihood(rows), tree.log_likelihood(rows))
-    assert again.schema == tree.schema
-    save_model(again, tmp_path / "b.npz")
-    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
-
-
 def tree_of(features, edges, variables):
     """A tree of F-nodes with two A-nodes each that fix nothing.
 

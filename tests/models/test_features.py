@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
 
-import oracles
 from made_models import log_prob_of, trees_of
-from made_random import random_features, random_network
+from made_random import random_features
 from mnlearn.models.features import atomic_features, canonicalise, concatenate, features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.models.tree_features import FEATURE_MODES, tree_features
@@ -54,15 +52,6 @@ def test_weights_of_equal_features_add_up():
     assert network.weight.tolist() == [3.0]
     with pytest.raises(InputError, match="columns 0 to 1"):
         markov_network(2, features_of([[(2, 1)]]), [1.0])
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_log_potential_matches_the_definition(seed):
-    network = random_network(seed)
-    states = oracles.all_states(network.n_vars)
-    assert_allclose(
-        network.potential_of(states), [oracles.log_potential(network, x) for x in states]
-    )
 
 
 def test_atomic_features():

@@ -8,8 +8,7 @@ from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.models.bayesian_network import network_of_tables
 from mnlearn.models.cpds import CpdTable, Tables, tables_of
-from mnlearn.models.io.formats import describe, load_model, save_model
-from mnlearn.models.markov_network import MarkovNetwork
+from mnlearn.models.io.formats import describe
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.any_model import ll, pll
 from mnlearn.variables.schema import numbered_schema
@@ -81,26 +80,6 @@ def test_samples_have_one_state_and_the_frequencies_of_the_network(network):
     assert np.abs(found - expected).max() < 5 * np.sqrt(0.25 / len(drawn))
     assert found[expected == 0].sum() == 0
     assert np.array_equal(drawn[:50], network.draw(50, seed=3, threads=2))
-
-
-@pytest.mark.parametrize("network", networks())
-@pytest.mark.parametrize("suffix", [".npz", ".bn", ".bif", ".uai", ".bn.gz", ".mn"])
-def test_files_keep_the_distribution(network, suffix, tmp_path):
-    path = tmp_path / f"a{suffix}"
-    save_model(network, path)
-    again = load_model(path)
-    np.testing.assert_array_equal(again.schema.arity, network.schema.arity)
-    rows = rows_of(network)
-    score = "potential_of" if isinstance(again, MarkovNetwork) else "log_likelihood"
-    np.testing.assert_allclose(np.exp(getattr(again, score)(rows)), joint(network), atol=1e-12)
-    if suffix in (".npz", ".bif"):
-        assert again.schema == network.schema
-    if suffix in (".npz", ".bif", ".uai"):
-        for v in range(network.n_vars):
-            assert again.table(v).parents == network.table(v).parents
-            np.testing.assert_allclose(again.table(v).prob, network.table(v).prob, rtol=3e-16)
-        save_model(again, tmp_path / f"b{suffix}")
-        assert path.read_bytes() == (tmp_path / f"b{suffix}").read_bytes()
 
 
 def test_rows_without_a_state_are_impossible():

@@ -49,7 +49,7 @@ def test_hidden_variables_are_summed_out(n_vars, seed):
     np.testing.assert_allclose(pll(circuit, data).per_row, expected, atol=1e-9)
 
 
-def test_the_tree_is_the_best_of_all_trees():
+def test_information_is_that_of_the_definition():
     rng = np.random.default_rng(1)
     rows = rng.integers(0, 2, (300, 4))
     rows[:, 3] = np.where(rng.random(300) < 0.8, rows[:, 0], rows[:, 3])
@@ -60,16 +60,6 @@ def test_the_tree_is_the_best_of_all_trees():
     for v in range(4):
         found = tables.information(v, np.arange(len(weight)))
         np.testing.assert_allclose(found, weight[v], rtol=0, atol=1e-9)  # They are rounded.
-    parent = tables.tree()
-    total = sum(weight[v, parent[v]] for v in range(1, 4))
-    edges = list(itertools.combinations(range(4), 2))
-    best = max(
-        sum(weight[e] for e in chosen)
-        for chosen in itertools.combinations(edges, 3)
-        if len(set(itertools.chain.from_iterable(chosen))) == 4
-        and not any(set(c) <= set(chosen) for c in _triangles())
-    )
-    assert total == pytest.approx(best)
 
 
 def information_by_definition(pairs):
@@ -98,10 +88,6 @@ def test_counts_of_pairs(weights, n_vars, n_rows):
     found = count_pairs(data)
     assert found.dtype == (np.float64 if weights == "fractions" else np.int32)
     np.testing.assert_allclose(found, expected, rtol=1e-12 if weights == "fractions" else 0)
-
-
-def _triangles():
-    return [((a, b), (a, c), (b, c)) for a, b, c in itertools.combinations(range(4), 3)]
 
 
 def test_learned_tree_has_the_likelihood_of_its_tables():

@@ -36,8 +36,6 @@ from mnlearn.api.scores import score  # noqa: F401
 from mnlearn.inference.circuits import exact
 from mnlearn.inference.circuits.compilation import MAX_EDGES, compile_network
 from mnlearn.inference.evidence import find_variables
-from mnlearn.inference.plan import SAMPLE, plan
-from mnlearn.inference.sampling import describe_chains, sample_rows
 from mnlearn.inference.settings import SAMPLERS
 from mnlearn.inference.state_columns import known_columns
 from mnlearn.learning.weights.arrangement import learn_weights
@@ -85,14 +83,8 @@ def sample(
     if inference not in SAMPLERS:
         expected = ", ".join(SAMPLERS)
         raise InputError(f"inference: expected one of {expected}, got {inference!r}.")
-    known = queries.known_of(model, evidence)
-    with advised('inference="auto" runs Gibbs chains where it has to'):
-        chosen = plan(model, SAMPLE, (known == NO_STATE)[None], inference)
-    how = {"seed": to_seed(random_state, "sample"), "threads": to_threads(n_jobs)}
-    note = describe_chains(model, chosen, burn_in)
-    if note is not None:
-        warn_user(note)
-    rows = sample_rows(model, int(n_samples), int(burn_in), chosen=chosen, known=known, **how)
+    how = queries.Asked(inference, {}, to_seed(random_state, "sample"), to_threads(n_jobs))
+    rows, chosen = queries.draw(model, int(n_samples), int(burn_in), evidence, how)
     schema: Schema = model.schema
     if schema.is_named:
         frame = schema.decode(rows)

@@ -223,32 +223,22 @@ def save_own(
 ) -> None:
     """Write a model, compiled if need be; `tell` takes what the file does not keep."""
     save_model(compile_for(model, path), path)
-    lost = _lost_states(model, path)
-    if lost is None and of_names and form_of(path) in _NUMBERED:
-        lost = _lost_names(model, path)
-    if lost is not None:
+    if form_of(path) in _NUMBERED and (lost := _lost(model, path, of_names)):
         tell(lost)
 
 
-def _lost_names(model: Model, path: Path | str) -> str | None:
-    """Return what to know of a file that has numbers in the place of names; None if nothing."""
-    for v, name in enumerate(model.schema.names):
-        if name != f"V{v}":
-            return f"{path}: keeps no names, {name!r} is V{v}; .npz, .ac and .bif keep them."
-    return None
-
-
-def _lost_states(model: Model, path: Path | str) -> str | None:
-    """Return what to know of a file that has numbers in the place of states; None if nothing."""
-    if form_of(path) not in _NUMBERED:
-        return None
+def _lost(model: Model, path: Path | str, of_names: bool) -> str:
+    """Return what to know of a file with numbers in the place of states and names, if anything."""
     for v in model.schema:
         if v.texts != tuple(map(str, range(v.arity))):
             return (
                 f"{path}: has 0 for {v.texts[0]} of {v.name!r}, and numbers for other states too; "
                 ".npz, .ac and .bif keep the states."
             )
-    return None
+    for k, name in enumerate(model.schema.names if of_names else ()):
+        if name != f"V{k}":
+            return f"{path}: keeps no names, {name!r} is V{k}; .npz, .ac and .bif keep them."
+    return ""
 
 
 def impute(

@@ -1,5 +1,6 @@
 """The graph of a model as a NetworkX graph and as tables."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +9,6 @@ import numpy as np
 from mnlearn.inference.evidence import find_variable
 from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.interactions import edge_weights, interaction_tables, joined_pairs
-from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import Literal, Schema
@@ -47,21 +47,12 @@ def edges_frame(model: Model) -> "pd.DataFrame":
         "target": labels[pairs[order, 1]],
         "weight": weight[order],
     }
-    name, count = (
-        ("n_features", _features_by_pair(network))
-        if not network.is_directed
-        else ("n_uses", network.edges())
-    )
+    name, count = "n_uses", network.edges()
+    if not network.is_directed:
+        joined = joined_pairs(network.schema, network.features, network.weight)
+        name, count = "n_features", Counter(pair for _, pair, _ in joined)
     columns[name] = np.array([count[u, v] for u, v in pairs[order].tolist()], int)
     return pd.DataFrame(columns)
-
-
-def _features_by_pair(network: MarkovNetwork) -> dict[tuple[int, int], int]:
-    """Return how many features join both variables of each pair (u, v) with u < v."""
-    count: dict[tuple[int, int], int] = {}
-    for _, pair, _ in joined_pairs(network.schema, network.features, network.weight):
-        count[pair] = count.get(pair, 0) + 1
-    return count
 
 
 def interactions(model: Model, one: Any, other: Any) -> "pd.DataFrame":

@@ -26,9 +26,10 @@ from mnlearn.inference.evidence import (
     read_rows,
 )
 from mnlearn.inference.exact import log_partition
-from mnlearn.inference.plan import MARGINALS, VALUE, Plan, TooWideError, plan
+from mnlearn.inference.plan import MARGINALS, SAMPLE, VALUE, Plan, TooWideError, plan
 from mnlearn.inference.queries import Answer, answer, log_probabilities, modes
 from mnlearn.inference.queries import joint as joint_probabilities
+from mnlearn.inference.sampling import describe_chains, sample_rows
 from mnlearn.inference.settings import (
     ANNEALED,
     AUTO,
@@ -44,7 +45,7 @@ from mnlearn.inference.variational import (
     bound_log_partition,
     bound_log_partition_above,
 )
-from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.errors import InputError, at
 from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.variables.frames import as_frame, column_names, is_frame, states_table
 from mnlearn.variables.schema import BINARY, NO_STATE, Schema
@@ -209,17 +210,14 @@ def _probabilities(model: Any, evidence: Evidence, how: Asked, wanted: Sequence[
     with advised(advice):
         chosen = plan(model, MARGINALS, evidence.values == NO_STATE, method, asked)
     _tell_unused(model, chosen, method, given, how)
-    inference = settings_of(chosen.method, _requested(how.settings, chosen.method))
+    # MC-SAT gives as many independent samples as Gibbs sampling.
+    requested = {"samples": Inference.samples} if chosen.method == "mcsat" else {}
+    inference = settings_of(chosen.method, {**requested, **how.settings})
     run: dict[str, Any] = {"seed": how.seed, "threads": how.threads, "asked": asked}
     found = answer(model, evidence, chosen, inference, **run)
     if found.converged is not None:
         _tell_unconverged(found.converged[:, np.repeat(asked, model.schema.arity)], found.plan, how)
     return found
-
-
-def _requested(settings: Mapping[str, Any], method: str) -> Mapping[str, Any]:
-    """Return settings in which MC-SAT gives as many independent samples as Gibbs sampling."""
-    return {"samples": Inference.samples, **settings} if method == "mcsat" else settings
 
 
 def _tell_unused(model: Any, chosen: Plan, method: str, given: Sequence[str], how: Asked) -> None:
@@ -273,6 +271,22 @@ def most_probable(
         made = states_table(variables_of, values[:, kept], question.index)
     made.attrs.update(chosen.attrs)
     return made
+
+
+def draw(
+    model: Any, n_rows: int, burn_in: int, evidence: Any, how: Asked, argument: str = "evidence"
+) -> tuple[NDArray[np.uint8], Plan]:
+    """Return rows of columns that agree with one row of evidence, and the way to them."""
+    question = question_of(model, evidence, argument)
+    known = known_of(model, question, argument)
+    with advised(f"{how.spell('inference', AUTO)} runs Gibbs chains where it has to"):
+        chosen = plan(model, SAMPLE, (known == NO_STATE)[None], how.inference)
+    note = describe_chains(model, chosen, burn_in)
+    if note is not None:
+        how.tell(note)
+    run: dict[str, Any] = {"chosen": chosen, "known": known, "seed": how.seed}
+    with at(question.evidence.name_row(0)):
+        return sample_rows(model, n_rows, burn_in, threads=how.threads, **run), chosen
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """The command `mnlearn ising`: an estimated Ising network as tables, figures and a model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +21,7 @@ from mnlearn.runtime.errors import InputError, name_data
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
-    from mnlearn.data.examples import Examples
-    from mnlearn.learning.ising.estimate import Estimate, ItemGroups
-
-    Codes = Mapping[str, tuple[str, str]]
+    from mnlearn.learning.ising.estimate import Estimate
 
 _LEVEL = 0.05
 # What the values of the tests of a comparison are.
@@ -136,13 +133,17 @@ def ising(
     summary.json      settings, CS coefficients and provenance
     """
     from mnlearn.drawing.ising_folder import write_folder
+    from mnlearn.drawing.item_groups import read_item_groups
     from mnlearn.learning.ising.estimate import Estimate
 
     _check_out(out, [data_path, *others, groups_path], bootstraps, case_drops, compare_by)
     treatment = Treatment(missing, seed, threads)
     compared, data = _load([data_path, *others], compare_by, reader, treatment)
     with name_data(data_path):
-        groups = _read_item_groups(groups_path, data, reader)
+        groups = None
+        if groups_path is not None:
+            names = data.schema.names
+            groups = read_item_groups(groups_path, names, reader.rules.leave_out)
         more: dict[str, Any] = {"coding": coding, "groups": groups}
         found = Estimate.learn(data, gamma, merge, threads, **more)
         if bootstraps:
@@ -184,7 +185,9 @@ def _load(
         loaded, path_of = [first], dict.fromkeys(cells, paths[0])
     else:
         path_of = _name_groups(paths)
-        loaded = _load_files(paths, reader)
+        # All files are read like the first.
+        first = reader.load(paths[0])
+        loaded = [first, *(reader.like(first.data).load(path) for path in paths[1:])]
         cells = {name: one.data for name, one in zip(path_of, loaded, strict=True)}
     if refuse:
         for one, path in zip(loaded, paths, strict=True):
@@ -203,21 +206,6 @@ def _name_groups(paths: Sequence[Path]) -> dict[str, Path]:
         if len(set(names)) == len(names):
             return dict(zip(names, paths, strict=True))
     raise InputError("--compare: expected different files.")
-
-
-def _load_files(paths: Sequence[Path], reader: Reader) -> "list[Examples]":
-    """Return the examples in files, which have the same variables and are read like the first."""
-    first = reader.load(paths[0])
-    return [first, *(reader.like(first.data).load(path) for path in paths[1:])]
-
-
-def _read_item_groups(path: Path | None, data: "Dataset", reader: Reader) -> "ItemGroups | None":
-    """Return the groups of the items in a file, if there is one."""
-    from mnlearn.drawing.item_groups import read_item_groups
-
-    if path is None:
-        return None
-    return read_item_groups(path, data.schema.names, reader.rules.leave_out)
 
 
 def _warnings(found: "Estimate") -> list[str]:

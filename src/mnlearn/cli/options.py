@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -80,13 +80,13 @@ def reading_options(command: F) -> F:
         said = {name: given.pop(name) for name in _READING}
         return command(reader=Reader(Rules.said(said, OPTION), limit), **given)
 
-    return cast(F, _with_options(run, _READING_OPTIONS))
+    return cast(F, _with_options(_limit_option(run), _READING))
 
 
-def _with_options(run: Any, options: Sequence[Callable[[Any], Any]]) -> Any:
+def _with_options(run: Any, options: dict[str, dict[str, Any]]) -> Any:
     """Return a command with options, in their order in its help."""
-    for option in reversed(options):
-        run = option(run)
+    for name, how in reversed(options.items()):
+        run = click.option(f"--{name.replace('_', '-')}", **how)(run)
     return run
 
 
@@ -124,69 +124,57 @@ def refuse_given(names: Collection[str], reason: str) -> None:
         raise InputError(f"{option}: is not read {reason}.")
 
 
-_READING = (
-    *("states", "cut", "columns", "leave_out", "keep", "na"),
-    *("empty", "weights", "baskets"),
-)
-# The options of `reading_options` and `missing_option`, as parameters.
-READING_NAMES = (*_READING, "missing")
-_READING_OPTIONS = (
-    click.option(
-        "--states",
-        multiple=True,
-        metavar="COLUMN=STATE,...|FILE",
-        help="All states of a column, in their order: sex=f,m. Several times. Or a .schema file of "
-        "Libra for columns without names.",
-    ),
-    click.option(
-        "--cut",
-        multiple=True,
-        metavar="[COLUMN=]NUMBER,...",
-        help="Where the numbers of a column are cut into intervals, which are then the states: "
+# The options of `reading_options` by the names of their parameters.
+_READING: dict[str, dict[str, Any]] = {
+    "states": {
+        "multiple": True,
+        "metavar": "COLUMN=STATE,...|FILE",
+        "help": "All states of a column, in their order: sex=f,m. Several times. Or a .schema file "
+        "of Libra for columns without names.",
+    },
+    "cut": {
+        "multiple": True,
+        "metavar": "[COLUMN=]NUMBER,...",
+        "help": "Where the numbers of a column are cut into intervals, which are then the states: "
         "age=30,50 or age=median. Without COLUMN, all columns of more than two numbers. Several "
         "times.",
-    ),
-    click.option(
-        "--columns",
-        multiple=True,
-        metavar="COLUMN,...",
-        help="The columns that are variables; all others are left out.",
-    ),
-    click.option(
-        "--leave-out", multiple=True, metavar="COLUMN", help="A column that is no variable."
-    ),
-    click.option(
-        "--keep",
-        multiple=True,
-        metavar="COLUMN",
-        help="A column that is a variable, though it looks as if it numbered the rows.",
-    ),
-    click.option(
-        "--na",
-        multiple=True,
-        metavar="TEXT",
-        help="A text of missing cells, beside empty cells, NA and NaN.",
-    ),
-    click.option(
-        "--empty",
-        metavar="STATE",
-        help="What a missing cell means: 0 where only ticks are written.",
-    ),
-    click.option("--weights", metavar="COLUMN", help="The column of the weights of rows."),
-    click.option(
-        "--baskets",
-        is_flag=True,
-        help="Each line lists the items that a row has, as files of purchases do.",
-    ),
-    click.option(
-        "--max-expanded",
-        "limit",
-        type=click.FloatRange(min=0, min_open=True, max=_MOST_GIGABYTES),
-        callback=_make_limit,
-        metavar="GB",
-        help="Largest size that compressed data may expand to, in gigabytes. Default: 4.3, and at "
-        "most 200 times the compressed size if that is above 0.27.",
-    ),
+    },
+    "columns": {
+        "multiple": True,
+        "metavar": "COLUMN,...",
+        "help": "The columns that are variables; all others are left out.",
+    },
+    "leave_out": {"multiple": True, "metavar": "COLUMN", "help": "A column that is no variable."},
+    "keep": {
+        "multiple": True,
+        "metavar": "COLUMN",
+        "help": "A column that is a variable, though it looks as if it numbered the rows.",
+    },
+    "na": {
+        "multiple": True,
+        "metavar": "TEXT",
+        "help": "A text of missing cells, beside empty cells, NA and NaN.",
+    },
+    "empty": {
+        "metavar": "STATE",
+        "help": "What a missing cell means: 0 where only ticks are written.",
+    },
+    "weights": {"metavar": "COLUMN", "help": "The column of the weights of rows."},
+    "baskets": {
+        "is_flag": True,
+        "help": "Each line lists the items that a row has, as files of purchases do.",
+    },
+}
+# The parameters of `reading_options` and `missing_option` that only data have.
+READING_NAMES = (*_READING, "missing")
+_limit_option = click.option(
+    "--max-expanded",
+    "limit",
+    type=click.FloatRange(min=0, min_open=True, max=_MOST_GIGABYTES),
+    callback=_make_limit,
+    metavar="GB",
+    help="Largest size that compressed data may expand to, in gigabytes. Default: 4.3, and at "
+    "most 200 times the compressed size if that is above 0.27.",
 )
 
 
@@ -196,18 +184,17 @@ def inference_options(help_text: str, default: str | None = None) -> Callable[[F
     def add(command: F) -> F:
         @wraps(command)
         def run(**given: Any) -> Any:
-            settings = {name: given.pop(name) for name in _INFERENCE_SETTINGS}
+            settings = {name: given.pop(name) for name in _INFERENCE}
             known = {name: value for name, value in settings.items() if value is not None}
             return command(settings=known, **given)
 
-        choice = click.option(
-            "--inference",
-            type=click.Choice([AUTO, *METHODS]),
-            default=default,
-            show_default=True,
-            help=f"{help_text} {_METHODS_HELP}",
-        )
-        return cast(F, _with_options(run, (choice, *_INFERENCE_OPTIONS)))
+        choice: dict[str, Any] = {
+            "type": click.Choice([AUTO, *METHODS]),
+            "default": default,
+            "show_default": True,
+            "help": f"{help_text} {_METHODS_HELP}",
+        }
+        return cast(F, _with_options(run, {"inference": choice, **_INFERENCE}))
 
     return add
 
@@ -216,43 +203,36 @@ _METHODS_HELP = (
     "Gibbs sampling; enumeration of up to 2^20 states; MC-SAT; loopy belief propagation; mean "
     "field."
 )
-_INFERENCE_SETTINGS = ("burn_in", "samples", "iterations", "tolerance", "damping", "schedule")
-# The options of `inference_options`, as parameters.
-QUERY_NAMES = ("inference", *_INFERENCE_SETTINGS)
-_INFERENCE_OPTIONS = (
-    click.option(
-        "--burn-in",
-        type=click.IntRange(min=0),
-        help="Samples not counted.  [default: 100; with mcsat 1000]",
-    ),
-    click.option(
-        "--samples",
-        type=click.IntRange(min=1),
-        help="Samples counted.  [default: 1000; with mcsat 10000]",
-    ),
-    click.option(
-        "--iterations",
-        type=click.IntRange(min=1),
-        help="Most iterations of bp and meanfield.  [default: 100]",
-    ),
-    click.option(
-        "--tolerance",
-        type=click.FloatRange(min=0.0),
-        help="bp and meanfield end when log-odds change by at most this in an iteration.  "
+# The settings of `inference_options` by the names of their parameters.
+_INFERENCE: dict[str, dict[str, Any]] = {
+    "burn_in": {
+        "type": click.IntRange(min=0),
+        "help": "Samples not counted.  [default: 100; with mcsat 1000]",
+    },
+    "samples": {
+        "type": click.IntRange(min=1),
+        "help": "Samples counted.  [default: 1000; with mcsat 10000]",
+    },
+    "iterations": {
+        "type": click.IntRange(min=1),
+        "help": "Most iterations of bp and meanfield.  [default: 100]",
+    },
+    "tolerance": {
+        "type": click.FloatRange(min=0.0),
+        "help": "bp and meanfield end when log-odds change by at most this in an iteration.  "
         "[default: 1e-05]",
-    ),
-    click.option(
-        "--damping",
-        type=click.FloatRange(min=0.0, max=1.0, max_open=True),
-        help="Share of the old message that an update of bp keeps.  [default: 0.5]",
-    ),
-    click.option(
-        "--schedule",
-        type=click.Choice(SCHEDULES),
-        help="Whether bp computes messages one after the other, all from the last iteration's, or "
-        "first those for which most has changed.  [default: sequential]",
-    ),
-)
+    },
+    "damping": {
+        "type": click.FloatRange(min=0.0, max=1.0, max_open=True),
+        "help": "Share of the old message that an update of bp keeps.  [default: 0.5]",
+    },
+    "schedule": {
+        "type": click.Choice(SCHEDULES),
+        "help": "Whether bp computes messages one after the other, all from the last iteration's, "
+        "or first those for which most has changed.  [default: sequential]",
+    },
+}
+QUERY_NAMES = ("inference", *_INFERENCE)
 
 
 def print_record(record: dict[str, Any], as_json: bool) -> None:

@@ -20,7 +20,7 @@ from mnlearn.cli.options import (
 )
 from mnlearn.inference.settings import AUTO, SAMPLERS
 from mnlearn.runtime.atomic import is_standard
-from mnlearn.runtime.errors import InputError, at
+from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
     from mnlearn.api.queries import Asked, Question
@@ -74,20 +74,12 @@ def query(
     in a column `row` before the others. Estimates by sampling have a column `error`, their standard
     error, and all estimates a column `converged`: † where they have not, and may be far off.
     """
-    from mnlearn.api.queries import Asked
     from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.files import write_text
-    from mnlearn.runtime.progress import say
-    from mnlearn.runtime.random_streams import stream_seed
 
     path = None if evidence is None else evidence_path(evidence)
     check_outputs([out], model_path, path)
-
-    def tell(note: str) -> None:
-        say(f"{model_path}: {note}")
-
-    seed = stream_seed(seed, "query")
-    how = Asked(inference, settings, seed, threads, strict, spell_option, tell)
+    how = _asked(model_path, "query", inference, settings, seed, threads, strict)
     model = load_model(model_path)
     question = read_question(evidence, model, model_path, "--evidence")
     if most_probable:
@@ -99,6 +91,27 @@ def query(
         click.echo(text, nl=False)
     else:
         write_text(out, text)
+
+
+def _asked(
+    path: Path,
+    purpose: str,
+    inference: str,
+    settings: dict[str, Any],
+    seed: int,
+    threads: int,
+    strict: bool = False,
+) -> "Asked":
+    """Return how a model in a file is asked, and how a person is told of it."""
+    from mnlearn.api.queries import Asked
+    from mnlearn.runtime.progress import say
+    from mnlearn.runtime.random_streams import stream_seed
+
+    def tell(note: str) -> None:
+        say(f"{path}: {note}")
+
+    seed = stream_seed(seed, purpose)
+    return Asked(inference, settings, seed, threads, strict, spell_option, tell)
 
 
 def _answer(model: "Model", question: "Question", variables: str | None, how: "Asked") -> str:
@@ -185,31 +198,19 @@ def sample(
 
     Wide Markov networks and dependency networks need chains.
     """
-    from mnlearn.api.queries import advised, known_of
+    from mnlearn.api.queries import draw
     from mnlearn.data.dataset import Dataset
     from mnlearn.data.text_tables import save_text
-    from mnlearn.inference.plan import SAMPLE, plan
-    from mnlearn.inference.sampling import describe_chains, sample_rows
     from mnlearn.models.io.formats import load_model
-    from mnlearn.runtime.progress import say
-    from mnlearn.runtime.random_streams import stream_seed
-    from mnlearn.variables.schema import NO_STATE
 
     check_text_form(out)
     check_outputs([out], model_path, None if evidence is None else evidence_path(evidence))
     model = load_model(model_path)
     question = read_question(evidence, model, model_path, "--evidence")
-    known = known_of(model, question, "--evidence")
-    with advised("--inference auto runs Gibbs chains where it has to"):
-        chosen = plan(model, SAMPLE, (known == NO_STATE)[None], inference)
+    how = _asked(model_path, "sample", inference, {}, seed, threads)
+    rows, chosen = draw(model, n_rows, burn_in, question, how, "--evidence")
     if chosen.is_exact:
         tell_unused(["burn_in"], "the rows are drawn exactly")
-    note = describe_chains(model, chosen, burn_in)
-    if note is not None:
-        say(f"{model_path}: {note}")
-    how = {"seed": stream_seed(seed, "sample"), "threads": threads}
-    with at(question.evidence.name_row(0)):
-        rows = sample_rows(model, n_rows, burn_in, chosen=chosen, known=known, **how)
     save_text(Dataset.from_arrays(rows, schema=model.schema), out)
 
 

@@ -22,9 +22,6 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.metrics import METRIC_NAMES, METRICS, Metric, find_metric, usual_metric
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from mnlearn.api.scores import How, ScoreResult
     from mnlearn.data.dataset import Dataset
     from mnlearn.models.model import Model
@@ -105,6 +102,7 @@ def score(
     from mnlearn.api.scores import describe_sampling, measure
     from mnlearn.data.tables import some_of
     from mnlearn.models.io.formats import load_model
+    from mnlearn.runtime.files import write_text
     from mnlearn.runtime.progress import say
 
     check_outputs([per_example], model_path, data_path, groups)
@@ -123,7 +121,8 @@ def score(
     if note is not None:
         say(f"{model_path}: {note}")
     if per_example is not None:
-        _write_scores(per_example, metric, result.per_example)
+        values = "".join(f"{value!r}\n" for value in result.per_example.tolist())
+        write_text(per_example, f"{metric}\n{values}")
     impossible = np.flatnonzero(np.isneginf(result.per_example))
     if len(impossible):
         places = impossible + 1 if found.lines is None else np.array(found.lines)[impossible]
@@ -176,13 +175,6 @@ def _advice(model: "Model", metric: str) -> str:
         return advice
     exact = "--metric ll" if metric != "ll" else "--metric ll without --ais and --inference"
     return f"{advice}, or use {exact}, which sums them out"
-
-
-def _write_scores(path: Path, metric: str, values: "NDArray[np.float64]") -> None:
-    """Write the scores of the examples as a CSV with one column."""
-    from mnlearn.runtime.files import write_text
-
-    write_text(path, f"{metric}\n" + "".join(f"{value!r}\n" for value in values.tolist()))
 
 
 def _record_of(result: "ScoreResult", data: "Dataset") -> dict[str, Any]:

@@ -280,11 +280,8 @@ def _numbered(name: str, cells: Sequence[str]) -> Column:
 
 def _parse_weight(text: str, where: str) -> float:
     """Return the number before `|`; refuse what is no positive one."""
-    try:
-        weight = float(text)
-    except ValueError:
-        weight = -1.0
-    if not 0 < weight < float("inf"):
+    weight = number_of(text)
+    if weight is None or weight <= 0:
         raise InputError(f"{where}: expected a positive weight before |, got {shorten(text)}.")
     return weight
 

@@ -201,14 +201,7 @@ def test_an_array_that_does_not_fit(tmp_path, model, arrays, named):
     refuse_damaged(changed(tmp_path, model, arrays), named)
 
 
-def test_targets_of_a_circuit_are_kept(tmp_path):
-    save_model(TARGETED, tmp_path / "a.npz")
-    np.testing.assert_array_equal(load_model(tmp_path / "a.npz").target, TARGETED.target)
-    save_model(COMPILED, tmp_path / "b.npz")
-    assert load_model(tmp_path / "b.npz").target is None
-
-
-def test_as_many_variables_as_are_read(tmp_path):
+def test_as_many_variables_and_the_version_that_are_read(tmp_path):
     path = changed(tmp_path, ISING, {"n_vars": 1_000_000, "names": None})
     assert load_model(path).n_vars == 1_000_000
     path = changed(tmp_path, ISING, {"n_vars": 1_000_001, "names": None})
@@ -216,6 +209,8 @@ def test_as_many_variables_as_are_read(tmp_path):
     with pytest.raises(InputError) as caught:
         load_model(path)
     assert str(caught.value) == f"{path}: {sentence}"
+    with pytest.raises(InputError, match=r"format version 2, newer than this program reads \(1\)"):
+        load_model(changed(tmp_path, ISING, {"version": 2}))
 
 
 def test_inner_nodes_may_have_no_distribution(tmp_path):

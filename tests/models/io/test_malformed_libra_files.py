@@ -96,12 +96,20 @@ MALFORMED_DN = {
                            "expected nothing after the closing }, got 'junk'"),
 }  # fmt: skip
 
+MALFORMED_BN = {
+    "no factor": ("2\nBN {\nv0 {\n}\n}\n", 3, "expected a CPD that mentions v0"),
+    "dependency network": ("2\nDN {\nv0 {\n}\n}\n", 2, "expected BN, got 'DN'"),
+    "missing": ("2,2\nBN {\nv0 {\ntable {\n0 +v0_0\n}\n}\n}\n", 8, "expected a CPD of v1"),
+}
+
 
 @pytest.mark.parametrize(
     ("suffix", "text", "line", "message"),
     [
         pytest.param(suffix, *case, id=f"{suffix} {name}")
-        for suffix, cases in ((".mn", MALFORMED_MN), (".dn", MALFORMED_DN))
+        for suffix, cases in (
+            *((".mn", MALFORMED_MN), (".dn", MALFORMED_DN), (".bn", MALFORMED_BN)),
+        )
         for name, case in cases.items()
     ],
 )

@@ -130,24 +130,13 @@ def test_suffixes(tmp_path):
     assert {p.name for p in tmp_path.iterdir()} == {"a.NPZ", "a.csv", "a.graphml"}
 
 
-def with_arrays(tmp_path, model, **changed):
-    """Save a model with some arrays replaced, or left out where None."""
-    save_model(model, tmp_path / "whole.npz")
-    with np.load(tmp_path / "whole.npz", allow_pickle=False) as archive:
-        arrays = {**dict(archive), **changed}
-    np.savez(tmp_path / "bad.npz", **{k: v for k, v in arrays.items() if v is not None})
-    return tmp_path / "bad.npz"
-
-
-def test_npz_of_another_kind_or_version(tmp_path):
+def test_npz_of_another_kind(tmp_path):
     merge_rows(np.eye(3)).save(tmp_path / "data.npz")
     with pytest.raises(InputError, match=r"data\.npz: expected a model, .* holds a dataset\."):
         load_model(tmp_path / "data.npz")
     np.savez(tmp_path / "plain.npz", data=np.eye(3))
     with pytest.raises(InputError, match=r"expected a model, .* a file of unnamed kind\."):
         load_model(tmp_path / "plain.npz")
-    with pytest.raises(InputError, match=r"format version 2, newer than this program reads \(1\)"):
-        load_model(with_arrays(tmp_path, ISING, version=np.array(2)))
 
 
 def test_a_dependency_network():

@@ -1,59 +1,61 @@
 """Every kind of model over variables of 1, 2, 3 and 4 states in every form that holds it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from made_state_networks import all_values, mixed_network, named_schema, random_tree
+import made_state_models as oracle
+from made_feature_trees import learned_twice
+from made_hidden_trees import random_hidden_tree
+from made_state_models import random_states_dependency_network, random_states_network
+from made_state_networks import mixed_network, named_schema, random_tree, table_network
+from made_states import every_row
 from mnlearn.inference.circuits.exact import log_value
+from mnlearn.models.bayesian_network import bayesian_network
 from mnlearn.models.cpds import assemble
-from mnlearn.models.dependency_network import LEAF, DependencyNetwork
+from mnlearn.models.dependency_network import DependencyNetwork
 from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.models.junction_tree import JunctionTree
-from mnlearn.models.markov_network import MarkovNetwork, markov_network
+from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.variables.schema import Schema, Variable
 
 ARITY = (3, 1, 2, 4)
 SCHEMA = named_schema(ARITY)
-ROWS = SCHEMA.rows(all_values(ARITY))
-
-
-def conjunctions(rng, schema, n):
-    """Features that ask a variable for a state, or for none of some states."""
-    out = []
-    for _ in range(n):
-        literals = []
-        for v in rng.choice(len(schema), int(rng.integers(1, 4)), replace=False).tolist():
-            columns = schema.columns(v)
-            if len(columns) > 2 and rng.random() < 0.5:
-                literals += [(c, 0) for c in rng.choice(columns, len(columns) - 2, replace=False)]
-            elif columns:
-                value = int(rng.integers(2)) if len(columns) == 1 else 1
-                literals.append((int(rng.choice(columns)), value))
-        out.append(sorted(literals))
-    return [literals for literals in out if literals]
 
 
 def network_of_features(seed):
-    rng = np.random.default_rng(seed)
-    features = conjunctions(rng, SCHEMA, 12)
-    weight = rng.normal(size=len(features))
-    weight[0] = -np.inf
-    return markov_network(SCHEMA, features_of(features), weight)
+    network = replace(random_states_network(seed, ARITY, 12), schema=SCHEMA)
+    return replace(
+        network, weight=np.where(np.arange(len(network.weight)), network.weight, -np.inf)
+    )
 
 
 def dependency_network(seed):
-    rng = np.random.default_rng(seed)
-    trees = {v: random_tree(rng, SCHEMA, v, v) for v in (0, 3)}
-    found = [(v, f) for f in conjunctions(rng, SCHEMA, 12) for v in (0, 2, 3)
-             if set(SCHEMA.columns(v)) & {c for c, _ in f}]  # fmt: skip
-    target = np.array([v for v, _ in found], np.int32)
-    features = features_of([f for _, f in found])
-    weight = rng.normal(size=len(found))
-    return DependencyNetwork(assemble(SCHEMA, trees), features, target, weight, SCHEMA)
+    features = random_states_network(seed, ARITY, 12).features
+    target = SCHEMA.variable_of[features.var[features.start[:-1]]]
+    return replace(
+        random_states_dependency_network(seed, ARITY),
+        schema=SCHEMA,
+        features=features,
+        target=target,
+        weight=np.random.default_rng(seed).normal(size=len(features)),
+    )
 
 
-def junction_tree():
+def mixed(seed, arity=ARITY):
+    return mixed_network(np.random.default_rng(seed), arity)
+
+
+def trees(seed):
+    """A Bayesian network of variables of two states, all with trees."""
+    rng, schema = np.random.default_rng(seed), named_schema((2,) * 6)
+    own = {v: random_tree(rng, schema, v, v) for v in range(6)}
+    return bayesian_network(assemble(schema, own), schema)
+
+
+def junction_tree(_):
     """P(v0, v2) P(v3, v1 | v0), where v0 is never in its last state."""
     rng = np.random.default_rng(0)
     first = rng.dirichlet(np.ones(6)).reshape(3, 2)
@@ -66,88 +68,65 @@ def junction_tree():
     )
 
 
+# Models by kind, and the forms that hold them.
+MARKOV = (".npz", ".mn", ".uai", ".mn.gz", ".uai.xz")
+BAYESIAN = (".npz", ".bn", ".bif", ".uai", ".bn.gz", ".mn")
+OF_CPDS = (".npz", ".ac", ".mn", ".uai", ".bif", ".bn")
+MODELS = {
+    "features": (network_of_features, MARKOV),
+    "circuit of features": (lambda k: network_of_features(k).to_circuit(), (*OF_CPDS[:4],)),
+    "dependency network": (dependency_network, (".npz", ".dn")),
+    "trees": (trees, BAYESIAN),
+    "trees and tables": (mixed, BAYESIAN),
+    "tables": (lambda k: table_network(np.random.default_rng(k), (2, 5, 1, 3))[0], BAYESIAN),
+    "one state each": (lambda k: mixed(k, (1, 1)), BAYESIAN),
+    "circuit of CPDs": (lambda k: mixed(k).to_circuit(), OF_CPDS),
+    "junction tree": (junction_tree, OF_CPDS),
+    "feature tree": (lambda k: learned_twice(k)[0], (".npz", ".ac", ".mn", ".uai")),
+    "hidden tree": (random_hidden_tree, (".npz", ".ac")),
+    "circuit of a hidden tree": (lambda k: random_hidden_tree(k).to_circuit(), (".npz", ".ac")),
+}
+CASES = [
+    (kind, suffix, seed)
+    for kind, (_, forms) in MODELS.items()
+    for suffix in forms
+    for seed in range(3)
+]
+
+
 def log_potential(model):
     """The log-potential of every state, up to what each kind of model says by itself."""
+    rows = every_row(model.schema)
+    if isinstance(model, DependencyNetwork):
+        return oracle.log_conditionals(model, rows)
     if isinstance(model, MarkovNetwork):
-        return model.potential_of(ROWS)
+        return model.potential_of(rows)
     if model.has_own_likelihood:
-        return model.log_likelihood(ROWS)
-    return log_value(model.to_circuit(), ROWS)
+        return model.log_likelihood(rows)
+    return log_value(model.to_circuit(), rows)
 
 
-def conditionals(network):
-    """log P(x_v | rest) of a dependency network for every state of all variables, by definition."""
-    out = np.zeros((len(ROWS), len(ARITY)))
-    trees = network.trees
-    for v, k in enumerate(ARITY):
-        score = np.zeros((len(ROWS), k))
-        for i, x in enumerate(ROWS):
-            node = trees.start[v]
-            while trees.split_var[node] != LEAF:
-                node = trees.child[node, x[trees.split_var[node]]]
-            score[i] = trees.log_prob[node, :k]
-        own = network.features.select(network.target == v)
-        for state in range(k):
-            values = all_values(ARITY)
-            values[:, v] = state
-            holds = own.satisfied(SCHEMA.rows(values))
-            score[:, state] += holds @ network.weight[network.target == v]
-        score -= np.logaddexp.reduce(score, axis=1, keepdims=True)
-        out[:, v] = score[np.arange(len(ROWS)), all_values(ARITY)[:, v]]
-    return out
-
-
-def saved(model, tmp_path, suffix):
-    save_model(model, tmp_path / f"a{suffix}")
-    again = load_model(tmp_path / f"a{suffix}")
-    np.testing.assert_array_equal(again.schema.arity, ARITY)
+@pytest.mark.parametrize(("kind", "suffix", "seed"), CASES)
+def test_a_file_keeps_the_distribution(kind, suffix, seed, tmp_path):
+    model, path = MODELS[kind][0](seed), tmp_path / f"a{suffix}"
+    save_model(model, path)
+    again = load_model(path)
+    np.testing.assert_array_equal(again.schema.arity, model.schema.arity)
     if suffix in (".npz", ".ac", ".bif"):
-        assert again.schema == SCHEMA
-    return again
-
-
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("suffix", [".npz", ".mn", ".uai", ".mn.gz", ".uai.xz"])
-def test_markov_networks(seed, suffix, tmp_path):
-    network = network_of_features(seed)
-    again = saved(network, tmp_path, suffix)
-    np.testing.assert_allclose(log_potential(again), log_potential(network), atol=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("suffix", [".npz", ".ac", ".mn", ".uai"])
-def test_circuits_of_markov_networks(seed, suffix, tmp_path):
-    network = network_of_features(seed)
-    again = saved(network.to_circuit(), tmp_path, suffix)
-    np.testing.assert_allclose(log_potential(again), log_potential(network), atol=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("suffix", [".npz", ".ac", ".bn", ".bif", ".mn", ".uai"])
-def test_circuits_of_bayesian_networks(seed, suffix, tmp_path):
-    network = mixed_network(np.random.default_rng(seed), ARITY)
-    circuit = network.to_circuit()
-    again = saved(circuit, tmp_path, suffix)
-    np.testing.assert_allclose(
-        np.exp(log_potential(again)), np.exp(network.log_likelihood(ROWS)), atol=1e-12
-    )
-
-
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("suffix", [".npz", ".dn"])
-def test_dependency_networks(seed, suffix, tmp_path):
-    network = dependency_network(seed)
-    again = saved(network, tmp_path, suffix)
-    np.testing.assert_allclose(conditionals(again), conditionals(network), atol=1e-12)
-
-
-@pytest.mark.parametrize("suffix", [".npz", ".ac", ".mn", ".uai", ".bif", ".bn"])
-def test_junction_trees(suffix, tmp_path):
-    tree = junction_tree()
-    assert np.exp(log_potential(tree)).sum() == pytest.approx(1.0)
-    again = saved(tree, tmp_path, suffix)
-    found, expected = np.exp(log_potential(again)), np.exp(log_potential(tree))
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+        assert again.schema == model.schema
+    found, expected = log_potential(again), log_potential(model)
+    is_exact = suffix == ".npz" or (kind, suffix) == ("trees", ".bn")
+    if is_exact:
+        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_allclose(np.exp(found), np.exp(expected), rtol=1e-9, atol=1e-12)
+    has_tables = hasattr(model, "tables")
+    if is_exact or suffix == ".bif" or (has_tables and suffix == ".uai"):
+        save_model(again, tmp_path / f"b{suffix}")
+        assert path.read_bytes() == (tmp_path / f"b{suffix}").read_bytes()
+    if has_tables and suffix in (".npz", ".bif", ".uai"):
+        for v in range(model.n_vars):
+            assert again.table(v).parents == model.table(v).parents
+            np.testing.assert_allclose(again.table(v).prob, model.table(v).prob, rtol=3e-16)
 
 
 def test_states_of_all_types_and_an_order(tmp_path):

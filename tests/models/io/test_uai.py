@@ -167,13 +167,6 @@ def test_the_order_that_comments_of_pyagrum_tell(tmp_path):
     np.testing.assert_allclose(found, cells.transpose(1, 0, 2))
 
 
-def test_the_order_of_the_variables_of_a_factor(tmp_path):
-    (tmp_path / "a.uai").write_text("MARKOV 2 2 2 2 2 1 0 0 4 2 3 5 0 1 0.5")
-    network = load_model(tmp_path / "a.uai")
-    rows = np.array([[0, 0], [1, 0], [0, 1], [1, 1]], np.uint8)
-    np.testing.assert_allclose(np.exp(network.potential_of(rows)), [1, 1.5, 2.5, 0])
-
-
 def test_the_limits_of_tables(tmp_path, monkeypatch):
     path = tmp_path / "a.uai"
     wide = [markov_network(n, features_of([[(v, 1) for v in range(n)]]), [1.0]) for n in (16, 17)]

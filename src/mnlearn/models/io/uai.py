@@ -99,15 +99,13 @@ def _tables(schema: Schema, factors: Sequence[Factor]) -> dict[int, CpdTable]:
     try:
         return {v: _cpd(schema, own, child) for v, own in zip(owner, factors, strict=True)}
     except InputError as error:
-        turned = [factor._replace(table=_turned(factor.table)) for factor in factors]
+        turned = [
+            factor._replace(table=factor.table.ravel().reshape(factor.table.shape, order="F"))
+            for factor in factors
+        ]
         with suppress(InputError):
             return {v: _cpd(schema, own, child) for v, own in zip(owner, turned, strict=True)}
         raise InputError(f"BAYES: {error}") from error
-
-
-def _turned(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the table with the same axes for the same numbers if the first changes fastest."""
-    return table.reshape(table.shape[::-1]).transpose(*range(table.ndim)[::-1])
 
 
 def _cpd(schema: Schema, factor: Factor, child: int) -> CpdTable:
