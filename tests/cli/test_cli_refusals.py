@@ -35,6 +35,8 @@ fit gssl --train d.data --seed 99999999999999999999 --out a.npz | --seed: expect
 fit atomic --train d.data --out a.npz --trace ./a.npz | a.npz: two outputs of this command
 compile atomic judge | METHOD: expected some of acbn
 convert m.npz - | -: expected the form of what is written, such as -.bif.
+fit dn2mn --train d.data --network m.npz --out a.npz
+  | m.npz: expected a dependency network, the file holds a Markov network.
 convert m.npz a.foo | a.foo: expected a model file
 convert m.npz a.dn | a.dn: a .dn file holds
 convert dn.npz a.mn | a.mn: a .mn file holds

@@ -114,7 +114,7 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         missing cells (NaN) out. "pll" treats them as `missing` says; cells are filled in from the
         examples that are scored.
         """
-        self._check_fitted()
+        check_is_fitted(self)
         return score(self, X, self.criterion, sample_weight=sample_weight, n_jobs=self.n_jobs).mean
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
@@ -126,48 +126,45 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         -------
         ndarray of float64, shape (n_samples,)
         """
-        self._check_fitted()
+        check_is_fitted(self)
         return score(self, X, self.criterion, n_jobs=self.n_jobs).per_example
 
     def sample(self, n_samples: int = 1, random_state: Any = SEED, **settings: Any) -> Any:
         """Draw examples in the dtypes of the data of `fit`; see `mnlearn.MarkovNetwork.sample`."""
-        self._check_fitted()
+        check_is_fitted(self)
         settings = {"n_jobs": self.n_jobs, **settings}
         return self.model_.sample(n_samples, random_state=random_state, **settings)
 
     def query(self, evidence: Any = None, variables: Any = None, **settings: Any) -> Any:
         """Return conditional probabilities; see `mnlearn.MarkovNetwork.query`."""
-        self._check_fitted()
+        check_is_fitted(self)
         return self.model_.query(evidence, variables, **{"n_jobs": self.n_jobs, **settings})
 
     def probability(
         self, event: Mapping[Any, Any], given: Mapping[Any, Any] | None = None
     ) -> float:
         """Return the probability of an event; see `mnlearn.MarkovNetwork.probability`."""
-        self._check_fitted()
+        check_is_fitted(self)
         return float(self.model_.probability(event, given))
 
     def joint(self, variables: Any, given: Mapping[Any, Any] | None = None) -> "pd.Series[float]":
         """Return a table of joint probabilities; see `mnlearn.MarkovNetwork.joint`."""
-        self._check_fitted()
+        check_is_fitted(self)
         return self.model_.joint(variables, given)
 
     def most_probable(self, evidence: Any = None) -> Any:
         """Return the most probable states; see `mnlearn.MarkovNetwork.most_probable`."""
-        self._check_fitted()
+        check_is_fitted(self)
         return self.model_.most_probable(evidence)
 
     def read_examples(self, X: Any, sample_weight: Any = None) -> Dataset | IncompleteData:
         """Return data as the estimator sees them, after `fit`; cells may be missing."""
-        self._check_fitted()
+        check_is_fitted(self)
         return self._read_cells(X, sample_weight, reset=False, missing=True)
 
     def complete_examples(self, data: Dataset | IncompleteData) -> Dataset | IncompleteData:
         """Return data whose missing cells are treated as in `fit`; unchanged if nothing is said."""
         return self._completed(data) if self.missing in TREATMENTS else data
-
-    def _check_fitted(self) -> None:
-        check_is_fitted(self)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")

@@ -234,7 +234,8 @@ def _request(model: Model, metric: Metric, how: How) -> Request:
     if how.groups is not None:
         groups = find_groups(how.groups, schema, how.groups_from)
     else:
-        groups = draw_groups(len(schema), FOLDS if how.folds is None else how.folds, how.seed)
+        folds = FOLDS if how.folds is None else to_count(how.folds, "folds")
+        groups = random_partition(len(schema), folds, stream(how.seed, "query groups"))
     return replace(request, groups=groups)
 
 
@@ -304,11 +305,6 @@ def _found(model: Model, data: Dataset | IncompleteData, metric: Metric, how: Ho
             "missing cells out."
         )
     return metric.sum_out(model, data, how.threads)
-
-
-def draw_groups(n_vars: int, folds: int, seed: int) -> Groups:
-    """Return random query groups of equal numbers of variables, as far as possible."""
-    return random_partition(n_vars, to_count(folds, "folds"), stream(seed, "query groups"))
 
 
 def find_groups(given: Any, schema: Schema, where: str) -> Groups:

@@ -105,7 +105,8 @@ def read_column(column: Column, rules: Rules, place: Place) -> tuple[Variable, N
     elif cut is not None:
         return _cut(column, known, cut, place, rules)
     elif column.categories is not None:
-        states = tuple(state for state in column.categories if not _is_na(state, rules.na))
+        # A category may be called NA, unless a person says what it means.
+        states = tuple(s for s in column.categories if is_missing(s) or not is_missing(s, rules.na))
         variable = Variable(column.name, states, column.ordered, column.dtype)
         if len(states) > MOST_STATES:
             raise InputError(_too_many(column, np.arange(len(column.values)), rules, place))
@@ -159,10 +160,6 @@ def match(
     )
     # The code of a missing cell is -1.
     return state_of[column.codes]
-
-
-def _is_na(state: Any, na: Sequence[str]) -> bool:
-    return any(is_missing(state, (word,)) and not is_missing(state) for word in na)
 
 
 def _variable_said(column: Column, known: NDArray[np.intp], said: Sequence[Hashable]) -> Variable:

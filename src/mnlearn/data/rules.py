@@ -5,7 +5,7 @@ import json
 import re
 import shlex
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,8 @@ from mnlearn.runtime.files import read_text
 from mnlearn.variables.matching import number_of
 from mnlearn.variables.schema import NO_STATE
 
-# What a person can say, as arguments.
 _TEXTS = ("columns", "leave_out", "keep", "na")
 _SINGLE = ("empty", "weights")
-OPTIONS = ("states", "cut", *_TEXTS, *_SINGLE, "baskets")
 MEDIAN = "median"
 # The numbers at which a column is cut, or MEDIAN.
 Cut = tuple[float, ...] | str
@@ -73,9 +71,8 @@ class Rules:
 
     def as_settings(self) -> dict[str, Any]:
         """Return what is said, as `said` takes it."""
-        listed = {name: list(getattr(self, name)) for name in _TEXTS}
-        single = {name: getattr(self, name) for name in (*_SINGLE, "baskets")}
-        return {"states": dict(self.states), "cut": dict(self.cut), **listed, **single}
+        said = {name: getattr(self, name) for name in OPTIONS}
+        return {name: list(own) if isinstance(own, tuple) else own for name, own in said.items()}
 
     def option(self, name: str) -> str:
         """Return the name of an option or argument as messages write it."""
@@ -96,6 +93,10 @@ class Rules:
         if self.form == OPTION:
             return f"{self.write('cut', column, cuts)} or {self.write('cut', column, [MEDIAN])}"
         return f"{self.write('cut', column, list(cuts))} or {self.write('cut', column, MEDIAN)}"
+
+
+# What a person can say, as arguments.
+OPTIONS = tuple(each.name for each in fields(Rules) if each.name != "form")
 
 
 def _states_of(given: Any, form: str) -> dict[str, tuple[Hashable, ...]]:

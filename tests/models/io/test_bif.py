@@ -189,14 +189,20 @@ def test_sentences_on_malformed_files(tmp_path, text, sentence):
 
 
 @pytest.mark.parametrize(
-    ("second", "fits"),
-    [("0.5009", True), ("0.4991", True), ("0.5011", False), ("0.4", False)],
+    ("printed", "fits"),
+    [
+        *(("0.5 0.5009", True), ("0.5 0.4991", True), ("0.5 0.5011", False), ("0.5 0.4", False)),
+        *((" ".join([third] * 3), True) for third in ("0.33", "0.333", "0.3333333")),
+    ],
 )
-def test_printed_probabilities_may_be_rounded(tmp_path, second, fits):
-    path = tmp_path / "a.bif"
-    path.write_text(ONE + f"probability (a) {{ table 0.5, {second}; }}\n")
+def test_printed_probabilities_may_be_rounded(tmp_path, printed, fits):
+    path, n = tmp_path / "a.bif", len(printed.split())
+    path.write_text(
+        f"variable a {{ type discrete [{n}] {{ {', '.join('xyz'[:n])} }}; }}\n"
+        f"probability (a) {{ table {printed}; }}\n"
+    )
     if fits:
-        assert load_model(path).table(0).prob[0] == pytest.approx(0.5, abs=1e-3)
+        np.testing.assert_allclose(load_model(path).table(0).prob, np.full(n, 1 / n), atol=1e-3)
     else:
         with pytest.raises(InputError, match="expected probabilities of a that add up to 1, got"):
             load_model(path)
@@ -256,16 +262,6 @@ def test_states_that_are_numbers_signs_or_several_words(tmp_path):
     assert again.schema == network.schema
     for v in range(4):
         np.testing.assert_array_equal(again.table(v).prob, network.table(v).prob)
-
-
-def test_rounded_thirds(tmp_path):
-    path = tmp_path / "a.bif"
-    for printed in ("0.33", "0.333", "0.3333333"):
-        path.write_text(
-            "variable a { type discrete [3] { x, y, z }; }\n"
-            f"probability (a) {{ table {printed} {printed} {printed}; }}\n"
-        )
-        np.testing.assert_allclose(load_model(path).table(0).prob, np.full(3, 1 / 3))
 
 
 def test_dialects(tmp_path):

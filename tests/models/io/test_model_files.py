@@ -26,7 +26,6 @@ from mnlearn.models.dependency_network import (
 )
 from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import load_model, save_model
-from mnlearn.models.io.native import as_dependency_network
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError
 
@@ -137,11 +136,3 @@ def test_npz_of_another_kind(tmp_path):
     np.savez(tmp_path / "plain.npz", data=np.eye(3))
     with pytest.raises(InputError, match=r"expected a model, .* a file of unnamed kind\."):
         load_model(tmp_path / "plain.npz")
-
-
-def test_a_dependency_network():
-    assert as_dependency_network(TREES, "a.npz") is TREES
-    with pytest.raises(InputError) as caught:
-        as_dependency_network(ISING, "a.npz")
-    sentence = "expected a dependency network, the file holds a Markov network."
-    assert str(caught.value) == f"a.npz: {sentence}"
