@@ -40,6 +40,12 @@ def _same(one, other):
         (PLAIN.replace("\n1,1,0", "\n,,\n1,1,0"), "left out 1 rows without any value"),
         (PLAIN.replace("\n", ",,\n"), "left out 2 empty columns without a name"),
         (PLAIN + "\x1a", None),
+        ("sep=\t\n\n" + PLAIN.replace(",", "\t"), None),
+        ("sep=|\n" + PLAIN.replace(",", "|"), None),
+        ("# " + PLAIN, None),
+        (PLAIN.replace("\n", "\n,").replace("a,", ",a,", 1)[:-1], "left out 1 empty columns"),
+        (PLAIN.replace("\n1", '\n="1"').replace("a,", '="a",\u200b', 1), None),
+        ("\ufeff\ufeff" + PLAIN, None),
         ("\n\n" + PLAIN, None),
         (PLAIN.replace(",", " "), None),
         (PLAIN.replace(",", "   ").replace("\n", " \n"), None),
@@ -82,12 +88,19 @@ def test_lines_are_counted_with_those_that_are_left_out(tmp_path):
         (PLAIN + "3,3,3\n", "line 8: the last row has the sums of the rows above"),
         ("a,b\n1,0\n1\n1,0,1\n1,1,1,1\n0,1,1,1,1\n", "is read with baskets"),
         ("x\n" + "1\n\n" * 6, None),
+        (PLAIN.replace(",", "|"), "has one column.*sep=|.*--baskets.*--keep"),
+        (PLAIN.replace(",", "^"), "has one column"),
+        (PLAIN.replace("a,b,c", "sex,2019,2020"), "line 1: has values.*'sex'.*quotation marks"),
+        (PLAIN.replace("a,b,c", "0,1,2"), "line 1: has values.*'2'.*quotation marks"),
+        ("Survey 2024\n\n" + PLAIN, "line 2: is empty.*delete what stands above the names"),
+        ("Survey 2024\n" + PLAIN, "line 2: expected 1 values.*delete what stands above the names"),
+        (PLAIN.replace("b", ""), "line 1, column 2: has no name; give it one"),
     ],
 )
 def test_other_forms_are_named(tmp_path, text, words):
     if words is None:
         # A column of one variable may have empty lines, which are missing cells or ticks.
-        words = "the cell is empty, and all others are '1'"
+        words = "is missing, and all other cells are '1'"
     with pytest.raises(InputError, match=words):
         _read(tmp_path, text)
 
@@ -107,7 +120,7 @@ TICKS = "a,b\n" + "1,\n,1\n1,1\n,\n1,\n,1\n" * 2
 def test_ticks_are_refused_or_filled(tmp_path, words):
     yes, no = words
     text = TICKS.replace("1", "yes" if yes == "x" else yes)
-    with pytest.raises(InputError, match=f"column 'a': the cell is empty.*--empty {no} says"):
+    with pytest.raises(InputError, match=f"column 'a': is missing.*--empty {no} says"):
         _read(tmp_path, text)
     found = _read(tmp_path, text, empty=no)
     assert found.n_vars == 2
@@ -136,7 +149,7 @@ def test_marks_of_missing_cells_are_refused(tmp_path, mark):
 
 def test_columns_that_cannot_be_read_are_named_together(tmp_path):
     rows = "".join(f"{k}.5,{k % 2},2026-01-{k + 1:02},{k * k}.25\n" for k in range(12))
-    with pytest.raises(InputError, match=r"2 more columns cannot be read: 'when', 'd'; --columns"):
+    with pytest.raises(InputError, match=r"2 more cannot be read: 'when', 'd'; --columns"):
         _read(tmp_path, "x,y,when,d\n" + rows)
     assert _read(tmp_path, "x,y,when,d\n" + rows, columns=["y"]).schema.names == ("y",)
 
@@ -190,3 +203,38 @@ def test_spreadsheets_find_no_formulas(tmp_path):
     model = mn.MarkovNetwork.from_features([{"=a": 1, "b": 1}], [1.0], ["=a", "b"])
     mn.save(model, tmp_path / "edges.csv")
     assert (tmp_path / "edges.csv").read_text() == "source,target,weight\n'=a,b,1.0\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (PLAIN.replace("c\n", "c\n[n],[n],[n]\n") + PLAIN[6:], 2),
+        (PLAIN + PLAIN[6:] + "9,9,9\n", 14),
+    ],
+)
+def test_a_row_of_values_that_no_other_row_has_is_told(tmp_path, caplog, text, line):
+    assert _read(tmp_path, text).n_examples == 13
+    assert f"t.csv: line {line}: no value of this row stands in another one" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"columns": "a,b", "leave_out": "b"}, "--leave-out: the column 'b' is named by --columns"),
+        ({"keep": "a", "leave_out": "a"}, "--leave-out: the column 'a' is named by --keep too"),
+        ({"weights": "a", "columns": "a,b"}, "--weights: the column 'a' is named by --columns"),
+        ({"cut": "a=1", "states": "a=0,1"}, "--cut: the column 'a' is named by --states too"),
+    ],
+)
+def test_options_that_contradict_each_other(tmp_path, said, words):
+    with pytest.raises(InputError, match=words):
+        _read(tmp_path, PLAIN, **said)
+
+
+def test_a_guarded_name_loses_its_guard(tmp_path):
+    assert _read(tmp_path, "'+" + PLAIN).schema.names == ("+a", "b", "c")
+
+
+def test_a_table_of_too_many_columns(tmp_path):
+    with pytest.raises(InputError, match="line 1: expected at most 100,000 columns, got 100,001"):
+        _read(tmp_path, ",".join("0" * 100_001) + "\n")

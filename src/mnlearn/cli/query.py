@@ -147,14 +147,16 @@ def _answer(model: "Model", question: "Question", variables: str | None, how: "A
 def _explain(model: "Model", question: "Question", variables: str | None, how: "Asked") -> str:
     """Return the most probable states as CSV: a row for each row of evidence, or lines of one."""
     from mnlearn.api.queries import most_probable as ask
+    from mnlearn.runtime.files import to_csv
 
     found = ask(model, question, parse_names(variables) or None, how.spell)
     if not found.attrs["is_exact"]:
         how.tell(
             "hidden variables are maximised too, so other states may be more probable than these."
         )
-    text: str = found.to_csv(index=question.form == "mapping", lineterminator="\n")
-    return text
+    if question.form == "mapping":
+        return to_csv([{"variable": name, "state": state} for name, state in found.items()])
+    return to_csv(found.to_dict("records"))
 
 
 @click.command()

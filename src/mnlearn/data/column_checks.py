@@ -1,7 +1,7 @@
 """What columns of a table say of its form: sums, one answer a row, dummies, names of rows."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.variables.matching import number_of
 from mnlearn.variables.schema import NO_STATE, Schema
 
+NAMELESS = "has no name; give it one, or delete the column."
 # Of fewer rows nothing is said.
 _FEW_ROWS = 5
 _LONG_ROWS = 20
@@ -85,6 +86,19 @@ def notes_on(schema: Schema, values: NDArray[np.uint8], rules: Rules) -> Iterato
                 states = f"the states {other!r} and {text!r} of {variable.name!r}"
                 yield f"{states} differ in capitals only"
     yield from _dummies(schema, values)
+
+
+def odd_rows(values: NDArray[np.uint8], place: Callable[[int], str]) -> Iterator[str]:
+    """Yield sentences on a first and a last row of which no value stands in another row."""
+    n_rows, n_vars = values.shape
+    if n_rows < FEWEST_DIFFERENT or n_vars < 2:
+        return
+    for row in (0, n_rows - 1):
+        if all((values[:, v] == values[row, v]).sum() == 1 for v in range(n_vars)):
+            yield (
+                f"{place(row)}: no value of this row stands in another one; delete the row if it "
+                "describes or sums the columns"
+            )
 
 
 def _dummies(schema: Schema, values: NDArray[np.uint8]) -> Iterator[str]:

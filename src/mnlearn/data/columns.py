@@ -32,7 +32,7 @@ _FEWEST_EMPTY = 0.1
 Place = Callable[[int], str]
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T].*)?")
 _ERROR = re.compile(r"#(N/A|NV|NULL!|DIV/0!|VALUE!|WERT!|REF!|BEZUG!|NAME\?|NUM!|ZAHL!)")
-_CONTROL = re.compile("[\x00-\x1f\x7f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 _LEADING_ZERO = re.compile(r"[-+]?0\d+")
 
 
@@ -126,9 +126,9 @@ def _refuse_ticks(column: Column, known: NDArray[np.intp], rules: Rules, place: 
     no = "0" if number_of(value) is not None else "no"
     states = rules.write("states", column.name, [no, str(value).strip()])
     raise InputError(
-        f"{place(int(np.argmax(empty)))}: the cell is empty, and all others are {shorten(value)}; "
-        f"{rules.write('empty', no)} says that empty cells are {no}, and {states} that they are "
-        "missing."
+        f"{place(int(np.argmax(empty)))}: is missing, and all other cells are {shorten(value)}; "
+        f"{rules.write('empty', no)} says that missing cells are {no}, and {states} that they are "
+        "not known."
     )
 
 

@@ -15,7 +15,7 @@ from mnlearn.data.incomplete import MISSING, IncompleteData, incomplete, merge_c
 from mnlearn.data.rules import ARGUMENT, KEY, OPTION, OPTIONS, Rules
 from mnlearn.data.streams import stream_table
 from mnlearn.data.tables import match_data, plain_schema, some_of
-from mnlearn.data.text_lines import SPACE, separator_of, tidy_lines
+from mnlearn.data.text_lines import SPACE, check_width, separator_of, tidy_lines
 from mnlearn.data.text_tables import TableFile, name_row, parse_table, plain_table
 from mnlearn.runtime.decompression import DEFAULT_LIMIT, ExpansionLimit, read_limited
 from mnlearn.runtime.errors import InputError, name_data
@@ -109,6 +109,7 @@ def load_examples(
             plain = plain_table(content) if says_nothing else None
         own = None if plain is None else plain_schema(plain.schema, schema)
         if plain is not None and own is not None:
+            check_width(len(own), f"{path}, line 1")
             first = 1 + plain.schema.is_named
             lines = None if _is_typed(path) else range(first, first + len(plain.values))
             return Examples(merge_rows(plain.values, schema=own), rules, lines)

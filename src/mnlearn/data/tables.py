@@ -11,7 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mnlearn.data.column_checks import names_rows, notes_on, refuse_long, refuse_sums
+from mnlearn.data.column_checks import (
+    NAMELESS,
+    names_rows,
+    notes_on,
+    odd_rows,
+    refuse_long,
+    refuse_sums,
+)
 from mnlearn.data.columns import Column, match, read_column
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.incomplete import IncompleteData, merge_cells
@@ -25,6 +32,12 @@ from mnlearn.variables.schema import BINARY, MISSING, NO_STATE, Schema, Variable
 
 # So many columns of a table are named in an error, and so many in a line.
 _LISTED, _SOME = 20, 5
+# What cannot be said of one column together.
+_APART = {
+    "leave_out": ("columns", "keep", "states", "cut"),
+    "weights": ("columns", "keep", "states", "cut"),
+    "cut": ("states",),
+}
 # Names a cell by its row and the number of its column, for messages.
 Place = Callable[[int, int], str]
 
@@ -92,9 +105,9 @@ def read_columns(
         raise InputError(f"{where}: holds no variables.")
     for v in kept:
         if not columns[v].name:
-            raise InputError(f"{where}, column {v + 1}: has no name.")
+            raise InputError(NAMELESS, where=where, column=v + 1)
     own = [columns[v] for v in kept]
-    refuse_sums(own, where, place(len(own[0].codes) - 1, kept[0]).rpartition(", column")[0])
+    refuse_sums(own, where, f"{where}, {_row_of(place(len(own[0].codes) - 1, kept[0]), where)}")
     refuse_long(own, rules, where)
     read = _read_all(columns, kept, rules, place)
     variables = tuple(variable for variable, _ in read)
@@ -106,7 +119,13 @@ def read_columns(
     values = np.column_stack([values for _, values in read])
     if is_named:
         notes += notes_on(schema, values, rules)
+        notes += odd_rows(values, lambda row: _row_of(place(row, kept[0]), where))
     return Table(schema, values, names, tuple(notes), weight)
+
+
+def _row_of(place: str, where: str) -> str:
+    """Return the row in the place of a cell."""
+    return place.removeprefix(f"{where}, ").rpartition(", column")[0]
 
 
 def _filled(columns: Sequence[Column], rules: Rules) -> Sequence[Column]:
@@ -156,7 +175,7 @@ def _read_all(
             names.append(repr(columns[v].name))
     if len(faults) > 1:
         faults[0].advice = (
-            f"{len(names) - 1} more columns cannot be read: {some_of(names[1:], _LISTED)}; "
+            f"{len(names) - 1} more cannot be read: {some_of(names[1:], _LISTED)}; "
             f"{rules.option('columns')} names those that are variables"
         )
     if faults:
@@ -311,6 +330,14 @@ def _check_names(columns: Sequence[Column], rules: Rules, where: str) -> None:
                 raise InputError(
                     f"{where}, {rules.option(option)}: there is no column {name!r}; "
                     f"{_listed(columns)}."
+                )
+    for option, others in _APART.items():
+        said = getattr(rules, option) or ()
+        for name in [said] if isinstance(said, str) else said:
+            for other in (other for other in others if name in getattr(rules, other)):
+                raise InputError(
+                    f"{where}, {rules.option(option)}: the column {name!r} is named by "
+                    f"{rules.option(other)} too; expected one of them."
                 )
 
 

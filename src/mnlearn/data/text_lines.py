@@ -11,15 +11,16 @@ from mnlearn.runtime.errors import InputError
 _SEPARATORS = (",", ";", "\t")
 SPACE = " "
 # A first line of a spreadsheet that says what separates cells.
-_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
+_SEPARATOR_LINE = re.compile(r'\s*"?sep=(\\t|[^\w"])"?\s*', re.IGNORECASE)
 _END_OF_FILE = "\x1a"
+_NUMPY = "# "
 _MOST_COLUMNS = 100_000
 # The beginning of a file of another form, its name, and what brings it into a table.
 _FORMS = (
     (re.compile(r"@relation\b", re.I), "an ARFF file", "scipy.io.arff.loadarff reads it"),
-    (re.compile("%%MatrixMarket"), "a file of Matrix Market", "scipy.io.mmread reads it"),
+    (re.compile("%%MatrixMarket", re.I), "a file of Matrix Market", "scipy.io.mmread reads it"),
     (
-        re.compile(r"[-+]?\d+(\.\d+)?( \d+:[-+.\deE]+)+ *"),
+        re.compile(r"[-+]?\d+([.,]\d+)*( (\d+|qid):[-+.\deE]+)+ *(#.*)?$"),
         "a libsvm file",
         "sklearn.datasets.load_svmlight_file reads it",
     ),
@@ -60,21 +61,26 @@ def tidy_lines(texts: Sequence[str], where: str, what: str = "examples") -> Line
     if first > 1 and not any(mark in texts[first - 1] for mark in (*_SEPARATORS, "sep=")):
         # An empty line of one column may be a missing cell.
         first = 1
-    said = _SEPARATOR_LINE.fullmatch(texts[first - 1].strip())
-    said = said if len(texts) > first else None
-    first += said is not None
+    said = _SEPARATOR_LINE.fullmatch(texts[first - 1]) if len(texts) > first else None
+    if said is not None:
+        first += 1 + next(k for k, text in enumerate(texts[first:]) if text.strip())
     texts = texts[first - 1 :]
     n_before, n_after = _comments(texts), _comments(texts[::-1])
     n_after = n_after if n_before + n_after < len(texts) else 0
     n = n_before + n_after
     notes = [f"left out {n} lines of comments, which begin with #"] if n else []
     texts = texts[n_before : len(texts) - n_after]
-    separator = said[1] if said else separator_of(texts)
-    n_columns = texts[0].count(separator) + 1
-    if n_columns > _MOST_COLUMNS:
-        expected = f"expected at most {_MOST_COLUMNS:,} columns, got {n_columns:,}."
-        raise InputError(f"{where}, line {first + n_before}: {expected}")
+    # numpy.savetxt writes the names as a comment.
+    texts[0] = texts[0].removeprefix(_NUMPY)
+    separator = said[1].replace("\\t", "\t") if said else separator_of(texts)
+    check_width(texts[0].count(separator) + 1, f"{where}, line {first + n_before}")
     return Lines(texts, first + n_before, separator, notes)
+
+
+def check_width(n_columns: int, where: str) -> None:
+    """Refuse a table of too many columns."""
+    if n_columns > _MOST_COLUMNS:
+        raise InputError(f"{where}: expected at most {_MOST_COLUMNS:,} columns, got {n_columns:,}.")
 
 
 def _refuse_other_forms(texts: Sequence[str], where: str) -> None:
@@ -94,7 +100,10 @@ def _comments(texts: Sequence[str]) -> int:
     if not n or n == len(texts):
         return 0
     separator = separator_of(texts[n : n + 2])
-    return 0 if texts[n - 1].count(separator) == texts[n].count(separator) else n
+    width = texts[n].count(separator)
+    while n and texts[n - 1].removeprefix(_NUMPY).count(separator) == width:
+        n -= 1
+    return n
 
 
 def separator_of(texts: Sequence[str]) -> str:

@@ -10,11 +10,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.data.column_checks import NAMELESS
 from mnlearn.data.columns import Column
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.rules import Rules
 from mnlearn.data.tables import Table, read_columns
 from mnlearn.data.text import parse_plain
+from mnlearn.data.text_checks import (
+    Cells,
+    refuse_digits,
+    refuse_new_values,
+    refuse_one_column,
+)
 from mnlearn.data.text_lines import SPACE, Lines, separator_of, tidy_lines
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_text
@@ -23,6 +30,7 @@ from mnlearn.variables.matching import MISSING_TEXTS, is_missing, number_of, sho
 from mnlearn.variables.schema import Schema, binary_schema
 
 _NAMES = {
+    ",": ",",
     ";": ", separated by semicolons,",
     "\t": ", separated by tabs,",
     SPACE: ", separated by spaces,",
@@ -31,8 +39,9 @@ _NAMES = {
 _QUALTRICS = '{"ImportId"'
 # Of fewer rows, a column of 0 and 1 may number them.
 _FEW_ROWS = 2
-# So many digits in each line are the answers of a person, without separators.
-_DIGITS = re.compile(r"\d{3,}")
+_ABOVE = "delete what stands above the names of the columns"
+# What stands between the weight of a row and its cells.
+_WEIGHED = "|"
 
 
 class TableFile(NamedTuple):
@@ -53,6 +62,8 @@ class TableFile(NamedTuple):
     def read(self, rules: Rules, schema: Schema | None = None) -> Table:
         """Return the variables and cells; by a schema if it is given."""
         file = self
+        if schema is None and self.lines is not None and not self.has_baskets:
+            refuse_one_column(self.columns, rules, self.path)
         if schema is not None and self.has_baskets:
             # Items that no row has.
             given = {column.name for column in self.columns}
@@ -73,20 +84,12 @@ def name_row(path: Path | str, lines: Sequence[int] | None, row: int) -> str:
     return f"{path}, row {row + 1}" if lines is None else f"{path}, line {lines[row]}"
 
 
-class _Cells(NamedTuple):
-    """The cells of a table: the names of its columns, its rows, and the line of each."""
-
-    header: list[str] | None
-    rows: list[list[str]]
-    lines: list[int]
-
-
 def parse_table(texts: Sequence[str], path: Path, *, keep_empty: bool = False) -> TableFile:
     """Return the columns of lines of text; `keep_empty` keeps rows without any value."""
     where = str(path)
     lines = tidy_lines(texts, where)
     weight: list[float] | None = None
-    if _has_weights(lines.texts):
+    if lines.separator != _WEIGHED and _has_weights(lines.texts):
         weight, lines = _take_weights(lines, where)
     cells = _cells_of(lines, where)
     cells, questions = _without_questions(cells)
@@ -96,11 +99,15 @@ def parse_table(texts: Sequence[str], path: Path, *, keep_empty: bool = False) -
         notes += dropped
     if not cells.rows:
         raise InputError(f"{where}: holds no examples below a first line of names.")
+    refuse_new_values(cells, where)
     columns = _columns_of(cells, lines.separator)
-    _refuse_digits(columns, cells, where)
+    refuse_digits(columns, cells, where)
     if cells.header is not None:
         # R's write.table names no column of row names.
         first, *names = (column.name for column in columns)
+        if "" in names:
+            place = f"{where}, line {lines.first}"
+            raise InputError(NAMELESS, where=place, column=names.index("") + 2)
         check_names([first or "row.names", *names], f"{where}, line {lines.first}")
     weights = None if weight is None else np.array(weight)
     is_named = cells.header is not None
@@ -125,7 +132,7 @@ def _take_weights(lines: Lines, where: str) -> tuple[list[float], Lines]:
     return weights[has_names:], bare
 
 
-def _cells_of(lines: Lines, where: str) -> _Cells:
+def _cells_of(lines: Lines, where: str) -> Cells:
     """Return the cells of lines; refuse a line that is empty, too long or too short, or no CSV."""
     rows: list[list[str]] = []
     begins: list[int] = []
@@ -134,8 +141,9 @@ def _cells_of(lines: Lines, where: str) -> _Cells:
     for begin, row in rows_of(lines, where):
         if len(row) < 2 and not row[0] and max(width, default=1) > 1:
             # A row of one column may be a missing cell.
+            advice = _ABOVE if len(rows) == 1 == len(rows[0]) else None
             fault = "is empty; expected one example a line."
-            raise InputError(f"{where}, line {begin}: {fault}")
+            raise InputError(fault, where=where, line=begin, advice=advice)
         if not rows:
             has_names = _is_header(row) or _has_quoted_numbers(lines)
             # Rows below a header may begin with a name of the row, or end with a separator.
@@ -147,8 +155,8 @@ def _cells_of(lines: Lines, where: str) -> _Cells:
         rows.append(row)
         begins.append(begin)
     if not has_names:
-        return _Cells(None, rows, begins)
-    return _Cells(rows[0], rows[1:], begins[1:])
+        return Cells(None, rows, begins)
+    return Cells(rows[0], rows[1:], begins[1:])
 
 
 def rows_of(lines: Lines, where: str) -> Iterator[tuple[int, list[str]]]:
@@ -159,31 +167,35 @@ def rows_of(lines: Lines, where: str) -> Iterator[tuple[int, list[str]]]:
         try:
             row = next(reader, None)
         except csv.Error as error:
-            raise InputError(f"{where}, line {begin}: is not CSV: {error}.") from error
+            advice = "a cell in quotation marks ends with one, and has those inside it twice"
+            fault = f"is not CSV: {error}."
+            raise InputError(fault, where=where, line=begin, advice=advice) from error
         if row is None:
             return
-        yield begin, [unguarded(cell.strip()) for cell in row] or [""]
+        yield begin, [unguarded(cell) for cell in row] or [""]
 
 
 def _refuse_ragged(row: list[str], width: int, lines: Lines, where: str) -> None:
-    separated = _NAMES.get(lines.separator, ",")
+    separated = _NAMES.get(lines.separator, f", separated by {lines.separator},")
     widths = {text.count(lines.separator) for text in lines.texts}
     # Many different lengths are those of lists.
     advice = "a file of lists of items is read with baskets" if len(widths) > 3 else None
+    if width == 1:
+        advice = _ABOVE
     fault = f"expected {width} values as before{separated} got {len(row)}."
     raise InputError(fault, where=where, advice=advice)
 
 
-def _without_questions(cells: _Cells) -> tuple[_Cells, list[str]]:
+def _without_questions(cells: Cells) -> tuple[Cells, list[str]]:
     """Return cells without the lines in which Qualtrics describes columns, and what to say."""
     for k, row in enumerate(cells.rows[:2]):
         if row[0].startswith(_QUALTRICS):
-            kept = _Cells(cells.header, cells.rows[k + 1 :], cells.lines[k + 1 :])
+            kept = Cells(cells.header, cells.rows[k + 1 :], cells.lines[k + 1 :])
             return kept, [f"left out {k + 1} lines of Qualtrics below the names"]
     return cells, []
 
 
-def _without_empty(cells: _Cells, keep_empty: bool) -> tuple[_Cells, list[str]]:
+def _without_empty(cells: Cells, keep_empty: bool) -> tuple[Cells, list[str]]:
     """Return cells without rows and nameless columns in which nothing stands, and what to say."""
     notes = []
     kept = [k for k, row in enumerate(cells.rows) if any(row) or len(row) < 2 or keep_empty]
@@ -191,23 +203,23 @@ def _without_empty(cells: _Cells, keep_empty: bool) -> tuple[_Cells, list[str]]:
     if kept and len(kept) < len(cells.rows):
         n = len(cells.rows) - len(kept)
         notes.append(f"left out {n} rows without any value, the first in line {empty[0]}")
-        cells = _Cells(cells.header, [cells.rows[k] for k in kept], [cells.lines[k] for k in kept])
+        cells = Cells(cells.header, [cells.rows[k] for k in kept], [cells.lines[k] for k in kept])
     header = cells.header
     if header is None or not cells.rows or len(header) > len(cells.rows[0]):
         return cells, notes
     # Names stand over the last columns if the names of the rows have none.
     shift = len(cells.rows[0]) - len(header)
-    bare = [c for c, name in enumerate(header) if c + shift > 0 and not name]
+    bare = [c for c, name in enumerate(header) if not name]
     unused = {c for c in bare if not any(row[c + shift] for row in cells.rows)}
     if not unused:
         return cells, notes
     notes.append(f"left out {len(unused)} empty columns without a name")
     rows = [[cell for c, cell in enumerate(row, -shift) if c not in unused] for row in cells.rows]
     header = [name for c, name in enumerate(header) if c not in unused]
-    return _Cells(header, rows, cells.lines), notes
+    return Cells(header, rows, cells.lines), notes
 
 
-def _columns_of(cells: _Cells, separator: str) -> list[Column]:
+def _columns_of(cells: Cells, separator: str) -> list[Column]:
     """Return the columns of cells; numbers are the names of those of a table without names."""
     header, rows = cells.header, cells.rows
     if header is None:
@@ -221,17 +233,6 @@ def _columns_of(cells: _Cells, separator: str) -> list[Column]:
     if separator == ";":
         rows = [[_with_point(cell) for cell in row] for row in rows]
     return [_numbered(*column) for column in zip(header, zip(*rows, strict=True), strict=True)]
-
-
-def _refuse_digits(columns: list[Column], cells: _Cells, where: str) -> None:
-    """Refuse lines of digits, of which each is the answer to a question."""
-    texts = columns[0].values if len(columns) == 1 else []
-    texts = texts if cells.header is None else [*texts, cells.header[0]]
-    if len(texts) > 1 and len(set(map(len, texts))) == 1 and all(map(_DIGITS.fullmatch, texts)):
-        raise InputError(
-            f"{where}: each line has {len(texts[0])} digits and no separator, such as "
-            f"{texts[0]!r}; expected cells separated by commas, semicolons, tabs or spaces."
-        )
 
 
 def _has_quoted_numbers(lines: Lines) -> bool:
@@ -254,8 +255,12 @@ def _has_quoted_numbers(lines: Lines) -> bool:
 
 def _has_weights(texts: Sequence[str]) -> bool:
     """Tell whether examples begin with a number and `|`; other texts may have the sign too."""
-    weights = [text.partition("|")[0] for text in texts[:2] if "|" in text]
-    return any(number_of(weight) is not None for weight in weights)
+    marked = [text for text in texts[:2] if _WEIGHED in text]
+    are_numbers = [number_of(text.partition(_WEIGHED)[0]) is not None for text in marked]
+    if any(mark in text for text in marked for mark in _NAMES if mark != SPACE):
+        return any(are_numbers)
+    # The sign may separate the cells.
+    return all(are_numbers) and {text.count(_WEIGHED) for text in marked} == {1}
 
 
 def _with_point(cell: str) -> str:
@@ -307,7 +312,8 @@ def names_of_line(line: bytes) -> tuple[str, ...]:
     """Return the names in the first line of a table; ValueError if they are not plain ones."""
     line = line.removeprefix(b"\xef\xbb\xbf")
     names = tuple(cell.strip() for cell in line.decode().rstrip("\r\n").split(","))
-    if b'"' in line or b"|" in line or not _is_header(names):
+    is_plain = all(name and name == unguarded(name) for name in names)
+    if b'"' in line or b"|" in line or b"#" in line or not is_plain or not _is_header(names):
         raise ValueError
     return names
 

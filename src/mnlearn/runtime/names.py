@@ -7,6 +7,10 @@ from mnlearn.runtime.errors import DATA, InputError
 
 # What a formula of a spreadsheet begins with.
 _FORMULA = ("=", "+", "-", "@")
+# How programs write a text that a spreadsheet shall not take for a number.
+_AS_FORMULA = re.compile('="([^"]*)"')
+# Signs that nobody sees, which come with texts of web pages.
+_NO_WIDTH = "\ufeff\u200b\u200e\u200f\u2060"
 # XML has no way to write these, and model files may be XML (.graphml).
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
@@ -43,8 +47,12 @@ def guarded(text: str) -> str:
     return text
 
 
-def unguarded(text: str) -> str:
-    """Return the text that `guarded` was given."""
+def unguarded(cell: str) -> str:
+    """Return the text in a cell, without spaces around it and what guards it; see `guarded`."""
+    text = cell.strip().strip(_NO_WIDTH).strip()
+    formula = _AS_FORMULA.fullmatch(text)
+    if formula:
+        return formula[1]
     return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
 
 

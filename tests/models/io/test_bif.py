@@ -300,8 +300,10 @@ XML = """\
 
 
 @pytest.mark.parametrize("name", ["a.xml", "a.xmlbif", "a.bifxml.gz", "a.bif"])
-def test_xml(tmp_path, name):
-    write_text(tmp_path / name, XML)
+@pytest.mark.parametrize("begin", ["<BIF", '<BIF xmlns="http://x.org/XMLBIFv0_3"'])
+def test_xml(tmp_path, name, begin):
+    text = XML.replace("<BIF", begin)
+    write_text(tmp_path / name, text.replace("GIVEN", "given") if begin == "<BIF" else text)
     network = load_model(tmp_path / name)
     assert [(v.name, v.states) for v in network.schema] == [("a b", ("x", "y")), ("c", (0, 1, 2))]
     np.testing.assert_allclose(network.table(1).prob, [[0.1, 0.2, 0.7], [1 / 3] * 3])
@@ -314,6 +316,8 @@ def test_xml(tmp_path, name):
     [
         ("<BIF", "<XIF", "is not XML: mismatched tag"),
         ("VARIABLE", "NODE", "expected XMLBIF, which has VARIABLE and DEFINITION in BIF; other"),
+        ("<NAME>c", "<NAME>a b", "two variables are called 'a b'"),
+        ('"nature"', '"utility"', "expected variables of nature, a b is one of utility"),
         ("<FOR>c", "<FOR>d", "'d' is no variable; there are a b, c"),
         ("<GIVEN>a b", "<GIVEN>c", "c: expected different variables"),
         ("<FOR>a b", "<FOR>c", "expected 3 probabilities, not 2"),

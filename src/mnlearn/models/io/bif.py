@@ -1,4 +1,4 @@
-"""The Bayesian network interchange format (`.bif`, version 0.15), and its XML form, read only.
+"""The Bayesian network interchange format (`.bif`, version 0.15).
 
 The states of a variable are numbered in the order of its declaration. Where commas separate names,
 a name may contain blanks. The blocks may be in any order and the keywords in capitals; JavaBayes
@@ -11,7 +11,6 @@ import re
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, NoReturn
-from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from mnlearn.models.bayesian_network import BayesianNetwork, network_of_tables
 from mnlearn.models.cpds import CpdTable
 from mnlearn.models.io.printed import check_sums, fault_of, numbers
+from mnlearn.models.io.xmlbif import parse_xml
 from mnlearn.runtime.errors import InputError, name_file
 from mnlearn.runtime.files import read_text, write_text
 from mnlearn.variables.arrays import states_of
@@ -52,7 +52,7 @@ class _Variable(NamedTuple):
 def read_bif(path: Path | str) -> BayesianNetwork:
     """Read a Bayesian network, whose conditional distributions become tables; or XMLBIF."""
     text = read_text(path)
-    return (_parse_xml if text.lstrip().startswith("<") else parse_bif)(text, str(path))
+    return (parse_xml if text.lstrip().startswith("<") else parse_bif)(text, str(path))
 
 
 def parse_bif(text: str, where: str) -> BayesianNetwork:
@@ -340,57 +340,3 @@ def _blanked(match: re.Match[str]) -> str:
     if match[0].startswith('"'):
         return match[0]
     return re.sub(r"[^\n]", " ", match[0])
-
-
-def _parse_xml(text: str, where: str) -> BayesianNetwork:
-    """Return the network of a text; sentences of errors begin with `where`."""
-    try:
-        # The declaration may name an encoding, but the text is decoded already.
-        root = ElementTree.fromstring(re.sub(r"^\s*<\?xml.*?\?>", "", text))
-    except ElementTree.ParseError as error:
-        raise InputError(f"{where}: is not XML: {error}.") from error
-    declared = {_word(v, "NAME"): _words(v, "OUTCOME", "VALUE") for v in root.iter("VARIABLE")}
-    if root.tag.upper() != "BIF" or not declared:
-        raise InputError(
-            f"{where}: expected XMLBIF, which has VARIABLE and DEFINITION in BIF; other forms of "
-            "XML can be converted to .bif, for example with pyAgrum."
-        )
-    with name_file(where):
-        schema = Schema(tuple(Variable(name, states_of(own)) for name, own in declared.items()))
-        tables: dict[int, CpdTable] = {}
-        for definition in root.iter("DEFINITION"):
-            v, table = _xml_table(definition, schema)
-            if v in tables:
-                raise InputError(f"{schema.names[v]} has a second DEFINITION.")
-            tables[v] = table
-        for v, name in enumerate(schema.names):
-            if v not in tables:
-                raise InputError(f"variable {name} has no DEFINITION.")
-        return network_of_tables(schema, tables)
-
-
-def _xml_table(definition: ElementTree.Element, schema: Schema) -> tuple[int, CpdTable]:
-    """Return the variable of a definition, and its distribution given its parents."""
-    name = _word(definition, "FOR")
-    scope = [schema.number(word) for word in (*_words(definition, "GIVEN"), name)]
-    shape = [schema[u].arity for u in scope]
-    words = _word(definition, "TABLE").replace(",", " ").split()
-    if len(set(scope)) < len(scope):
-        raise InputError(f"{name}: expected different variables.")
-    if len(words) != math.prod(shape):
-        raise InputError(f"{name}: expected {math.prod(shape)} probabilities, not {len(words)}.")
-    values = numbers(words)
-    if values is None:
-        fault = fault_of(words, shape[-1])
-        raise InputError(f"{name}: {fault[1] if fault else ''}")
-    prob = values.reshape(shape)
-    check_sums(prob, words, name, [(schema.names[u], schema[u].texts) for u in scope[:-1]])
-    return scope[-1], CpdTable(tuple(scope[:-1]), prob)
-
-
-def _words(element: ElementTree.Element, *tags: str) -> list[str]:
-    return [(own.text or "").strip() for own in element if own.tag in tags]
-
-
-def _word(element: ElementTree.Element, tag: str) -> str:
-    return " ".join(_words(element, tag))

@@ -16,6 +16,7 @@ from mnlearn.models.dependency_network import LEAF, DependencyNetwork, Trees
 from mnlearn.models.feature_tree import ARRAYS, FeatureTree
 from mnlearn.models.features import FeatureSet, check_features
 from mnlearn.models.hidden_tree import HiddenTree
+from mnlearn.models.io.printed import MAX_VARS
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
@@ -25,8 +26,6 @@ from mnlearn.variables.arrays import schema_arrays, schema_of_arrays
 from mnlearn.variables.schema import Schema
 
 VERSION = 1
-# A file of a few bytes can declare more variables than fit in memory.
-MAX_VARS = 1_000_000
 
 
 # Where a model has what each array of its file holds.

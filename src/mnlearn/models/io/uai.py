@@ -20,7 +20,7 @@ from mnlearn.models.bayesian_network import BayesianNetwork, network_of_tables
 from mnlearn.models.cpds import CpdTable
 from mnlearn.models.features import FeatureSet, concatenate, features_of, state_features
 from mnlearn.models.interactions import allowed_states
-from mnlearn.models.io.printed import check_sums, numbers
+from mnlearn.models.io.printed import MAX_VARS, check_sums, numbers
 from mnlearn.models.io.suffixes import form_of
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.models.markov_network import MarkovNetwork, network_with_constant
@@ -31,9 +31,8 @@ from mnlearn.variables.schema import Schema, numbered_schema
 
 # Most variables of one feature of a network that is written.
 MAX_SCOPE = 16
-# Most cells of all factors together, and most variables, of a file.
+# Most cells of all factors together.
 MAX_CELLS = 1 << 22
-MAX_VARS = 1_000_000
 # Most features of a Markov network that is read.
 MAX_FEATURES = 1 << 20
 _LARGEST = float(np.finfo(float).max)

@@ -26,10 +26,11 @@ from mnlearn.models.io.libra.parse import (
     condition_texts,
     number_text,
 )
+from mnlearn.models.io.printed import MAX_VARS
 from mnlearn.runtime.atomic import atomic_path
 from mnlearn.runtime.errors import InputError, name_file
 from mnlearn.runtime.files import compress_for, decode_json, read_text, split_lines, write_text
-from mnlearn.runtime.names import check_names
+from mnlearn.runtime.names import check_names, guarded
 from mnlearn.runtime.progress import say
 from mnlearn.variables.schema import Schema, Variable, numbered_schema
 
@@ -126,7 +127,7 @@ def _weights(circuit: ArithmeticCircuit, path: Path | str) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["variable", "positive", "negative", "name"])
     for c, label in enumerate(circuit.schema.column_labels, start=1):
-        writer.writerow([c, 1.0, 1.0, label])
+        writer.writerow([c, 1.0, 1.0, guarded(label)])
     for k, weight in enumerate(circuit.weight.tolist(), start=circuit.n_columns + 1):
         writer.writerow([k, repr(_exp_of(weight, path)), 1.0, ""])
     return text.getvalue()
@@ -250,6 +251,8 @@ class _Reader:
         values = line[1:-1].split()
         if (line[:1], line[-1:]) != ("(", ")") or not values or not all(map(_is_index, values)):
             self._refuse("the numbers of values, as in (2 2 2)")
+        if len(values) > MAX_VARS:
+            self._refuse(f"at most {MAX_VARS:,} variables")
         if not all(1 <= int(value) <= MAX_STATES for value in values):
             self._refuse(f"variables of 1 to {MAX_STATES} values")
         return [int(value) for value in values]

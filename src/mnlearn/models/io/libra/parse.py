@@ -13,6 +13,7 @@ import numpy as np
 from mnlearn.models.cpds import learn, literals_of
 from mnlearn.models.dependency_network import LEAF
 from mnlearn.models.interactions import allowed_states
+from mnlearn.models.io.printed import MAX_VARS
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text
 from mnlearn.variables.schema import Literal, Schema, numbered_schema
@@ -202,6 +203,8 @@ class Reader:
         sizes = [size.strip(" \t") for size in line.split(",")]
         if len(sizes) > 1 and not sizes[-1]:
             sizes.pop()
+        if len(sizes) > MAX_VARS:
+            self.refuse(f"expected at most {MAX_VARS:,} variables, got {len(sizes):,}", 0)
         for v, size in enumerate(sizes):
             if not re.fullmatch(INDEX, size):
                 got = _shown(size) if size else "nothing"
