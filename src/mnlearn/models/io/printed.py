@@ -9,6 +9,8 @@ from mnlearn.runtime.errors import InputError
 
 # A file of a few bytes can declare more variables than fit in memory.
 MAX_VARS = 1_000_000
+# Sums of finite weights are finite if the weights are no larger.
+LARGEST = 1e300
 # How far the sum of printed probabilities may be from 1.
 _TOLERANCE = 1e-3
 # Rounded to two digits or more, a sum may be off by what rounding explains, up to this much.

@@ -13,7 +13,7 @@ import numpy as np
 from mnlearn.models.cpds import learn, literals_of
 from mnlearn.models.dependency_network import LEAF
 from mnlearn.models.interactions import allowed_states
-from mnlearn.models.io.printed import MAX_VARS
+from mnlearn.models.io.printed import LARGEST, MAX_VARS
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text
 from mnlearn.variables.schema import Literal, Schema, numbered_schema
@@ -232,7 +232,14 @@ class Reader:
             codes = self._conditions.codes([found[0] for found in LITERAL.finditer(literals)])
         except ValueError as error:
             self.refuse(str(error), where)
-        return Row(float(weight), codes, where)
+        return Row(self._number(weight, where), codes, where)
+
+    def _number(self, text: str, where: int) -> float:
+        """Return a finite number that is not too large, or the infinite one that is written so."""
+        number = float(text)
+        if abs(number) > LARGEST and not text.endswith("inf"):
+            self.refuse(f"expected a number up to {LARGEST:g}, or inf, got {text[:40]}", where)
+        return number
 
     def _rows(self) -> Iterator[Row]:
         """Yield the features up to the closing brace."""
@@ -255,7 +262,7 @@ class Reader:
                 tree.child[parent][branch] = len(tree.var)
             leaf = self.take(_LEAF)
             if leaf:
-                tree.add(LEAF, float(leaf[1]), leaf.start(1))
+                tree.add(LEAF, self._number(leaf[1], leaf.start(1)), leaf.start(1))
                 continue
             test = self.take(_TEST)
             if not test:
