@@ -8,7 +8,7 @@ from mnlearn.models.io.formats import save_model
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.files import write_json
 from mnlearn_studies.records.kinds.structures import describe_structure
-from mnlearn_studies.report.figures import OF_STUDIES
+from mnlearn_studies.report.figures import KINDS
 from mnlearn_studies.report.material import Material
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.published import COLUMNS, tidy_scores
@@ -53,7 +53,8 @@ PRODUCTS = [
             }
         ],
     },
-    *({"kind": kind} for kind in OF_STUDIES),
+    # Those of one study have no options.
+    *({"kind": kind} for kind in KINDS if "." in kind),
 ]
 for number, product in enumerate(PRODUCTS):
     product |= {"name": f"f{number}", "caption": ""}

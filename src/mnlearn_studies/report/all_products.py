@@ -144,18 +144,18 @@ def listed_studies(names: Iterable[str]) -> dict[str, Study]:
     return {name: study for name, study in studies.items() if study.content.get("listed", True)}
 
 
+_KINDS: dict[str, Mapping[str, type]] = {
+    "tables": tables.KINDS,
+    "figures": figures.KINDS,
+    "claims": claims.KINDS,
+}
 _TABLE_FORMS, _FIGURE_FORMS = ("csv", "md", "tex"), ("pdf", "png")
 
 
 def check_products(name: str) -> None:
     """Refuse a study with tables, figures or claims of unknown kinds or with wrong options."""
     study = find_study(name)
-    kinds: dict[str, Mapping[str, type]] = {
-        "tables": tables.KINDS,
-        "figures": figures.KINDS,
-        "claims": claims.KINDS,
-    }
-    for list_name, of_list in kinds.items():
+    for list_name, of_list in _KINDS.items():
         for entry in study.content[list_name]:
             read_entry(study, list_name, entry, of_list)
 
@@ -266,6 +266,8 @@ def _recipe(plan: Plan, name: str) -> dict[str, Any]:
     study = plan.studies[name]
     learners = dict.fromkeys(map(study.learner, study.methods))
     records = plan.all_records(name)
+    # No import names the kinds.
+    of_kinds = {kind.__module__ for of_list in _KINDS.values() for kind in of_list.values()}
     return {
         "records": [str(plan.used(record)) for record in records],
         # What the run makes again is not stale when its products are written.
@@ -283,5 +285,5 @@ def _recipe(plan: Plan, name: str) -> dict[str, Any]:
         "datasets": file_digest(registry_path()),
         "commit": read_commit(plan.results),
         "seed": plan.seed,
-        "code": code_digest("mnlearn_studies.report.all_products.write_all"),
+        "code": code_digest("mnlearn_studies.report.all_products.write_all", *sorted(of_kinds)),
     }

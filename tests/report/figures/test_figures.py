@@ -54,7 +54,7 @@ def test_sizes_in_inches(structures):
 
 
 def test_unknown_kinds_and_missing_options_are_named(structures):
-    with pytest.raises(InputError, match="study s, figure x: kind 'pie' is none of scatter"):
+    with pytest.raises(InputError, match="study s, figure x: kind 'pie' is none of growth"):
         draw(material(structures), {"name": "x", "kind": "pie", "caption": ""})
     with pytest.raises(InputError, match="study s, figure x: expected the key 'x'"):
         draw(material(structures), {"name": "x", "kind": "scatter", "caption": ""})

@@ -29,7 +29,7 @@ def test_options_that_do_not_fit_are_named(published, options, message):
 
 
 def test_unknown_kinds_and_names_are_refused(published, tmp_path):
-    with pytest.raises(InputError, match="kind 'pie' is none of compare, variants"):
+    with pytest.raises(InputError, match="kind 'pie' is none of compare, datasets"):
         make("pie", scores_of([]), published)
     study = Study("s", {"datasets": [], "tables": [], "title": ""})
     with pytest.raises(InputError, match="no 'x'"):

@@ -1,6 +1,6 @@
 """Claims of a paper, each evaluated on our numbers by a rule of its kind.
 
-Each kind is a dataclass in a file of this package, and its fields are its options; see `KINDS`.
+Each kind is a dataclass in a file of this package, and its fields are its options.
 """
 
 import dataclasses
@@ -10,18 +10,7 @@ from pathlib import Path
 from mnlearn.learning.ising.comparison import holm
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_text
-from mnlearn_studies.report.claims.counts import Count
 from mnlearn_studies.report.claims.evidence import Entry, lacks, sources_in
-from mnlearn_studies.report.claims.examples import Example
-from mnlearn_studies.report.claims.ratios import Range, Ratio
-from mnlearn_studies.report.claims.settings import Setting, Stated, Unavailable
-from mnlearn_studies.report.claims.values import (
-    Correlation,
-    Distribution,
-    SignedRank,
-    Trend,
-    Value,
-)
 from mnlearn_studies.report.claims.verdicts import (
     BEYOND,
     CONTRADICTED,
@@ -34,26 +23,13 @@ from mnlearn_studies.report.claims.verdicts import (
     to_csv,
     to_text,
 )
+from mnlearn_studies.report.kinds import load_kinds
 from mnlearn_studies.report.material import Material, read_entry
 from mnlearn_studies.report.tables.table import significant
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.reading import place_name
 
-# Imported by name, so that digests of this code cover all kinds (see `runtime.code_digest`).
-KINDS: dict[str, type[Entry]] = {
-    "count": Count,
-    "ratio": Ratio,
-    "range": Range,
-    "value": Value,
-    "distribution": Distribution,
-    "trend": Trend,
-    "correlation": Correlation,
-    "test": SignedRank,
-    "example": Example,
-    "setting": Setting,
-    "stated": Stated,
-    "unavailable": Unavailable,
-}
+KINDS = load_kinds(__name__, Entry)
 
 
 def evaluate(material: Material) -> list[Claim]:

@@ -80,6 +80,7 @@ class Count(Entry):
     counts. direction : which counts support the statement more strongly.
     """
 
+    kind_name = "count"
     a: OneOrMore
     b: OneOrMore = ()
     c: ClaimSource | None = None

@@ -87,12 +87,13 @@ class Rule(NamedTuple):
 class Entry(ClaimEntry):
     """A claim of a study, of a kind that derives from this class.
 
-    rules : of the kind; a kind with several has an option `rule`. is_setup : whether such claims
-    are about the set-up and not about results. counts : whether a published number is a number of
-    datasets. needs_one_job : whether times must be of one job on each dataset, because their size
-    counts.
+    kind_name : what the study writes under `kind`. rules : of the kind; a kind with several has an
+    option `rule`. is_setup : whether such claims are about the set-up and not about results. counts
+    : whether a published number is a number of datasets. needs_one_job : whether times must be of
+    one job on each dataset, because their size counts.
     """
 
+    kind_name: ClassVar[str]
     rules: ClassVar[Mapping[str, Rule]]
     is_setup: ClassVar[bool] = False
     counts: ClassVar[bool] = False

@@ -191,6 +191,7 @@ EXAMPLES: dict[str, Callable[[], list[float]]] = {one.__name__: one for one in _
 class Example(Entry):
     """The numbers of the worked example named `example`, which our code runs on."""
 
+    kind_name = "example"
     example: Annotated[str, Limit(f"one of {', '.join(EXAMPLES)}", EXAMPLES.__contains__)]
 
     rules: ClassVar = {

@@ -58,6 +58,7 @@ class _OfRatios(Entry):
 class Ratio(_OfRatios):
     """The mean ratio of `a` to `b`, the mean `share` of `a` in `b`, or the `rest` of this share."""
 
+    kind_name = "ratio"
     rule: Literal["ratio", "share", "rest"] = "ratio"
 
     rules: ClassVar = {
@@ -95,6 +96,7 @@ class Ratio(_OfRatios):
 class Range(_OfRatios):
     """The `mean` of ratios in a published range, `7 to 250`, or their `ends` against its ends."""
 
+    kind_name = "range"
     rule: Literal["mean", "ends"] = "mean"
 
     rules: ClassVar = {

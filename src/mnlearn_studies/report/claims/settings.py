@@ -45,6 +45,7 @@ class Setting(Entry):
         - scored: how many of the variants, `each` of the sources `a`, are scored for all sources.
     """
 
+    kind_name = "setting"
     rule: Literal["values", "combinations", "recorded", "scored"] = "values"
     paths: tuple[str, ...] = ()
     a: OneOrMore = ()
@@ -143,6 +144,7 @@ class Stated(Entry):
     ours : what this study does. deviates : the difference, if there is one.
     """
 
+    kind_name = "stated"
     ours: str
     deviates: str = ""
 
@@ -159,6 +161,7 @@ class Stated(Entry):
 class Unavailable(Entry):
     """A claim that is not checked, and what a check of it `needs`."""
 
+    kind_name = "unavailable"
     needs: str
 
     rules: ClassVar = {"": Rule("no rule yet", "", "the verdict names what is missing")}

@@ -56,6 +56,7 @@ class Value(Entry):
     the paper calls long.
     """
 
+    kind_name = "value"
     a: ClaimSource
     dataset: str
     rule: Literal["equal", "above", "time"] = "equal"
@@ -117,6 +118,7 @@ class Value(Entry):
 class Distribution(Entry):
     """On how many datasets `a` has each of `values`; the published counts, `3; 4; 7`."""
 
+    kind_name = "distribution"
     a: ClaimSource
     values: tuple[float, ...]
 
@@ -145,6 +147,7 @@ class Trend(Entry):
     logarithms of `a` over those of `b`.
     """
 
+    kind_name = "trend"
     a: OneOrMore
     b: OneOrMore = ()
     rule: Literal["means", "order", "power"] = "means"
@@ -209,6 +212,7 @@ def _order_of_means(above: list[float], below: list[float]) -> Outcome:
 class Correlation(Entry):
     """Whether `a` grows with `b`, by Spearman's rank correlation."""
 
+    kind_name = "correlation"
     a: ClaimSource
     b: ClaimSource
 
@@ -237,6 +241,7 @@ class SignedRank(Entry):
     lower : whether lower values are better.
     """
 
+    kind_name = "test"
     a: ClaimSource
     b: ClaimSource
     lower: bool = False

@@ -44,6 +44,7 @@ class Growth(FigureEntry):
     which y grows in x. powers : powers of x that are drawn as grey lines for comparison.
     """
 
+    kind_name = "growth"
     series: tuple[GrowthSeries, ...]
     x_label: str
     y_label: str
@@ -121,6 +122,7 @@ class Pareto(FigureEntry):
     series are hollow.
     """
 
+    kind_name = "pareto"
     series: tuple[Series, ...]
     quantity: str = "score"
 

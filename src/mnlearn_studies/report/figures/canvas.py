@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -25,10 +25,15 @@ NOTHING = "No results yet."
 
 @dataclass(frozen=True, kw_only=True)
 class FigureEntry(Product):
-    """A figure of a study, of a kind that derives from this class; see `figures.KINDS`."""
+    """A figure of a study, of a kind that derives from this class.
+
+    kind_name : what the study writes under `kind`.
+    """
+
+    kind_name: ClassVar[str]
 
     def draw(self, material: Material) -> Figure:
-        """Return the figure. Each kind writes this; `OF_STUDIES` has functions instead."""
+        """Return the figure. Each kind writes this."""
         raise NotImplementedError
 
 

@@ -13,6 +13,7 @@ from mnlearn.drawing.style import CYCLE, GREY
 from mnlearn_studies.datasets.sample_names import parse_sample
 from mnlearn_studies.report.figures.canvas import (
     NOTHING,
+    FigureEntry,
     empty,
     in_words,
     legend_of_lines,
@@ -208,3 +209,12 @@ def _draw_times(ax: Axes, rows: list[TimeRow]) -> None:
 def _short_time(seconds: float) -> str:
     """Return a time in two digits, with its unit."""
     return f"{seconds:.2g} s" if seconds >= 0.1 else f"{1000 * seconds:.2g} ms"
+
+
+class LearningCurves(FigureEntry):
+    """Log-likelihood against the size of the training data; without options."""
+
+    kind_name = "lem.learning_curves"
+
+    def draw(self, material: Material) -> Figure:
+        return draw_learning_curves(material)

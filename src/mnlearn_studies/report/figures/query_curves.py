@@ -43,6 +43,7 @@ class QueryCurves(FigureEntry):
     fractions and not per cent.
     """
 
+    kind_name = "query_curves"
     series: tuple[CurveSeries, ...]
     y_label: str
     quantity: str = ""

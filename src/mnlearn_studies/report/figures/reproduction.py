@@ -38,6 +38,7 @@ class Reproduction(FigureEntry):
     deviation over random partitions. relative : whether differences are in per cent.
     """
 
+    kind_name = "reproduction"
     a: NamedSource
     b: NamedSource
     spread: NamedSource | None = None
@@ -155,6 +156,15 @@ def draw_distances(material: Material) -> Figure:
     return figure
 
 
+class Distances(FigureEntry):
+    """Scores of models above the best published ones; without options."""
+
+    kind_name = "frontier.distances"
+
+    def draw(self, material: Material) -> Figure:
+        return draw_distances(material)
+
+
 # Up to this difference per variable the vertical axis of `Differences` is linear.
 LINEAR = 0.001
 # By dataset and variant.
@@ -186,6 +196,7 @@ class Differences(FigureEntry):
     reference. The vertical axis is linear up to `LINEAR` and logarithmic beyond.
     """
 
+    kind_name = "differences"
     panels: tuple[Panel, ...]
     variants: tuple[Variant, ...]
     quantity: str = "pll"
@@ -294,6 +305,15 @@ def draw_conversion_loss(material: Material) -> Figure:
     handles = [Patch(color=look_of(i)[0], lw=0, label=head) for i, head in enumerate(heads)]
     legend_above(figure, handles, ncols=3, columnspacing=1.4)
     return figure
+
+
+class ConversionLoss(FigureEntry):
+    """The loss of conversions as bars; without options."""
+
+    kind_name = "dn2mn.conversion_loss"
+
+    def draw(self, material: Material) -> Figure:
+        return draw_conversion_loss(material)
 
 
 def _draw_clusters(ax: Axes, datasets: Sequence[str], found: Points) -> None:

@@ -27,6 +27,7 @@ class Scatter(FigureEntry):
     number of variables.
     """
 
+    kind_name = "scatter"
     x: NamedSource
     y: NamedSource
     per_variable: bool = True

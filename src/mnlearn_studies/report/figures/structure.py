@@ -27,6 +27,7 @@ class StructureFigure(FigureEntry):
     max_edges : if 0, the number of true edges, or 40.
     """
 
+    kind_name = "structure"
     dataset: str
     method: str
     max_edges: int = 0

@@ -1,11 +1,10 @@
 """Tables of a study: built by kind, rendered as CSV, Markdown and LaTeX.
 
-Each kind is a dataclass in a file of this package, whose fields are its options; a table that only
-one study has is a function in the file of this study. See `KINDS` and `OF_STUDIES`.
+Each kind is a dataclass in a file of this package, whose fields are its options.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from types import MappingProxyType
@@ -16,41 +15,15 @@ from mnlearn_studies.datasets.sample_names import base_of, list_means
 from mnlearn_studies.records.files import find_version as find_version
 from mnlearn_studies.records.gather import COLUMNS as COLUMNS
 from mnlearn_studies.records.kinds import KINDS as RECORDS
+from mnlearn_studies.report.kinds import load_kinds
 from mnlearn_studies.report.material import Material, Options, chosen_products
-from mnlearn_studies.report.tables.compare import Compare
-from mnlearn_studies.report.tables.datasets import Datasets
 from mnlearn_studies.report.tables.formats import to_csv, to_latex, to_markdown
-from mnlearn_studies.report.tables.methods import Paired, Ranks, Spread, Variants, VariantsByDataset
-from mnlearn_studies.report.tables.of_gssl import (
-    tabulate_cmll_by_value,
-    tabulate_effects,
-)
-from mnlearn_studies.report.tables.of_lem import tabulate_times, tabulate_units
 from mnlearn_studies.report.tables.table import Table, TableEntry, mark_stale
 from mnlearn_studies.study.frames import read_frame as read_frame
 from mnlearn_studies.study.published import Source, is_time
 from mnlearn_studies.study.reading import walk
 
-# Tables that one study has; they take no options.
-OF_STUDIES: dict[str, Callable[[Material], Table]] = {
-    "gssl.effects": tabulate_effects,
-    "gssl.cmll_by_value": tabulate_cmll_by_value,
-    "lem.times": tabulate_times,
-    "lem.units": tabulate_units,
-}
-# Imported by name, so that digests of this code cover all kinds (see `runtime.code_digest`).
-KINDS: dict[str, type[TableEntry]] = {
-    "compare": Compare,
-    "variants": Variants,
-    "variants_by_dataset": VariantsByDataset,
-    "datasets": Datasets,
-    "ranks": Ranks,
-    "paired": Paired,
-    "spread": Spread,
-    **dict.fromkeys(OF_STUDIES, TableEntry),
-}
-# Records besides cells that tables of a kind show without naming their quantities.
-SHOWN = {"paired": ("paired",), "lem.times": ("times",), "lem.units": ("likelihoods",)}
+KINDS = load_kinds(__name__, TableEntry)
 # The pairs (dataset, method) with a record that is not current, by the kind of the record.
 Stale = Mapping[str, AbstractSet[tuple[str, str]]]
 
@@ -63,8 +36,7 @@ def make_table(
     See `Material.of_entry`.
     """
     entry, material = material.of_entry("tables", product, KINDS)
-    of_study = OF_STUDIES.get(entry.kind)
-    table = entry.tabulate(material) if of_study is None else of_study(material)
+    table = entry.tabulate(material)
     # Tables of samples have rows of means, and of the datasets that the samples are drawn from.
     marked = stale | {(of, method) for d, method in stale for of in (*list_means([d]), base_of(d))}
     notes = (*table.notes, *time_notes(material, product))
@@ -93,7 +65,7 @@ def kinds_read(product: Options) -> tuple[str, ...]:
         if "study" not in options and "quantity" in options
     ]
     found = [name for name, kind in RECORDS.items() if any(map(kind.shows, quantities))]
-    return ("cells", *dict.fromkeys((*found, *SHOWN.get(str(product["kind"]), ()))))
+    return ("cells", *dict.fromkeys((*found, *KINDS.get(product["kind"], TableEntry).records)))
 
 
 def write_tables(made: Iterable[Table], folder: Path) -> None:

@@ -171,6 +171,7 @@ class Compare(TableEntry):
     of a paper, whose numbers stand in a second row under ours; `matches` compares with these.
     """
 
+    kind_name = "compare"
     columns: tuple[Column, ...]
     decimals: Decimals = 3
     mean: tuple[str, ...] = ()

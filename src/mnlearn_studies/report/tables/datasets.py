@@ -33,6 +33,7 @@ class Datasets(TableEntry):
     all. origin : whether notes give the domain and the citation of each dataset.
     """
 
+    kind_name = "datasets"
     published: Place | tuple[Place, ...] = ()
     origin: bool = False
 

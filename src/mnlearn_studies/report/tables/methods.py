@@ -33,6 +33,7 @@ LEVEL = 0.05
 class Ranks(TableEntry):
     """The mean rank of each method, and p-values of all pairs adjusted for their number."""
 
+    kind_name = "ranks"
     columns: Annotated[tuple[RankedColumn, ...], at_least(3)]
 
     def tabulate(self, material: Material) -> Table:
@@ -90,6 +91,8 @@ class Paired(TableEntry):
     against : labels of other methods, which the study pairs with the method.
     """
 
+    kind_name = "paired"
+    records = ("paired",)
     method: str
     against: tuple[str, ...]
     quantity: str = "cmll"
@@ -166,6 +169,7 @@ class Spread(TableEntry):
     dataset on which fewer than two of its methods have the score.
     """
 
+    kind_name = "spread"
     quantity: str
     groups: tuple[Group, ...]
     decimals: Decimals = 4
@@ -207,6 +211,7 @@ class Variants(TableEntry):
     variants : their order; that of the scores if not given.
     """
 
+    kind_name = "variants"
     method: str
     variants: tuple[str, ...] | None = None
     decimals: Decimals = 3
@@ -276,6 +281,7 @@ def embolden(rows: list[list[Cell]], column: int) -> None:
 class VariantsByDataset(Variants):
     """The score of every variant on every dataset; an asterisk marks the chosen variant."""
 
+    kind_name = "variants_by_dataset"
     quantity: str = "cmll"
 
     def tabulate(self, material: Material) -> Table:

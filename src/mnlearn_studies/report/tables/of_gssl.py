@@ -12,6 +12,7 @@ from mnlearn_studies.report.tables.table import (
     Cell,
     Row,
     Table,
+    TableEntry,
     count_cell,
     label_cell,
     number_cell,
@@ -127,3 +128,21 @@ def tabulate_cmll_by_value(material: Material, values: Sequence[Value] = VALUES)
         cells.append(number_cell(published.get(dataset), _DECIMALS))
         rows.append(Row((label_cell(material, dataset), *cells), (dataset,)))
     return _of_values(values, rows, ["dataset", "chosen"], ["published"])
+
+
+class Effects(TableEntry):
+    """What each value of a hyperparameter costs; without options."""
+
+    kind_name = "gssl.effects"
+
+    def tabulate(self, material: Material) -> Table:
+        return tabulate_effects(material)
+
+
+class CmllByValue(TableEntry):
+    """The test CMLL by value of a hyperparameter; without options."""
+
+    kind_name = "gssl.cmll_by_value"
+
+    def tabulate(self, material: Material) -> Table:
+        return tabulate_cmll_by_value(material)

@@ -10,6 +10,7 @@ from mnlearn_studies.report.tables.table import (
     Cell,
     Row,
     Table,
+    TableEntry,
     count_cell,
     label_cell,
     number_cell,
@@ -194,3 +195,23 @@ def tabulate_units(material: Material) -> Table:
             "the published axis.",
         ),
     )
+
+
+class Times(TableEntry):
+    """The published minutes of learning beside our seconds; without options."""
+
+    kind_name = "lem.times"
+    records = ("times",)
+
+    def tabulate(self, material: Material) -> Table:
+        return tabulate_times(material)
+
+
+class Units(TableEntry):
+    """How many of our means lie within the published axes; without options."""
+
+    kind_name = "lem.units"
+    records = ("likelihoods",)
+
+    def tabulate(self, material: Material) -> Table:
+        return tabulate_units(material)

@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import product
+from typing import ClassVar
 
 import numpy as np
 
@@ -75,10 +76,17 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class TableEntry(Product):
-    """A table of a study, of a kind that derives from this class; see `tables.KINDS`."""
+    """A table of a study, of a kind that derives from this class.
+
+    kind_name : what the study writes under `kind`. records : the kinds of records, besides cells,
+    that such tables show without naming their quantities.
+    """
+
+    kind_name: ClassVar[str]
+    records: ClassVar[tuple[str, ...]] = ()
 
     def tabulate(self, material: Material) -> Table:
-        """Return the table. Each kind writes this; `OF_STUDIES` has functions instead."""
+        """Return the table. Each kind writes this."""
         raise NotImplementedError
 
 
