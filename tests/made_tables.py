@@ -30,10 +30,11 @@ def make(kind, scores, printed, stale=frozenset(), **options):
     )
 
 
-def made_by(tabulate, scores, printed, stale=frozenset(), labels=LABELS, **options):
-    """Return the table that the function of a study makes."""
+def made_by(kind, scores, printed, stale=frozenset(), labels=LABELS, **options):
+    """Return the table of a kind that one study has."""
     material = Material("s", tidy_scores(scores), printed, labels)
-    return mark_stale(tabulate(material, **options), stale)
+    entry = kind(name="t", kind=kind.kind_name, caption="")
+    return mark_stale(entry.tabulate(material, **options), stale)
 
 
 def texts(table):

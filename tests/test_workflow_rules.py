@@ -91,9 +91,6 @@ class Shares(Kind):
     files = json_of("shares")
     quantities = r"share_of_ones$"
 
-    def asked(self, study, dataset):
-        yield from ((method,) for method in study.methods_on(dataset))
-
     def recipe(self, plan, record):
         return {"data": plan.digest(record.data)}
 
@@ -106,9 +103,6 @@ class Shares(Kind):
 
     def rows(self, study, record, path):
         yield (*head(record), "share_of_ones", record["share"], None)
-
-
-KIND = Shares()
 '''
 # What a run would gather, and whether a table that shows the number reads such records.
 GATHER = """
@@ -142,7 +136,7 @@ def fresh(tmp_path_factory):
     ]}  # fmt: skip
     tree.write_study({
         **TINY, **captions, "datasets": ["mine", "mine-n5-f0"], "methods": {"atomic": {}},
-        "tables": [table], "figures": [],
+        "tables": [table], "figures": [], "records": {"shares": ["atomic"]},
     })  # fmt: skip
     local = {"mine": {"train": str(path.relative_to(tree.folder))}}
     tree.edit("config.yaml", "local: {}", f"local: {json.dumps(local)}")

@@ -13,13 +13,11 @@ from mnlearn.data.dataset import merge_rows
 from mnlearn.data.text_tables import save_text
 from mnlearn.methods import learner_names, load_learner
 from mnlearn.models.dependency_network import DependencyNetwork
-from mnlearn.models.io.formats import FORMS, load_model, save_model
+from mnlearn.models.io.formats import load_model, save_model
+from mnlearn.models.io.suffixes import READ, WRITTEN
 from mnlearn.runtime.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("folder")
-
-
-WRITTEN = (*(".npz", ".mn", ".dn", ".bn", ".ac", ".bif", ".uai"), *(".nnf", ".csv", ".graphml"))
 
 
 def can_hold(model, suffix):
@@ -58,7 +56,7 @@ def test_a_method_with_its_defaults(method):
     [("mixture", "a.mn"), ("l1", "a.ac"), ("dn_lr", "a.MN"), ("hclt", "a.bn"), ("acmn", "a.bif")],
 )
 def test_a_form_that_cannot_hold_the_model_is_refused_before_the_data_are_read(method, out):
-    *first, last = (form for form in load_learner(method).formats if form in FORMS)
+    *first, last = (form for form in load_learner(method).formats if form in READ)
     forms = f"{', '.join(first)} or {last}"
     sentence = f"{out}: expected a file that ends in {forms}, which can hold a model of {method}."
     refuse(f"fit {method} --train nothing.data --out {out}", sentence)

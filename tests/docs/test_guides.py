@@ -15,7 +15,8 @@ from click.testing import CliRunner
 from mnlearn.cli import main
 from mnlearn.inference.plan import _FEW
 from mnlearn.methods import learner_names, load_learner
-from mnlearn.models.io.formats import FORMS, load_model
+from mnlearn.models.io.formats import load_model
+from mnlearn.models.io.suffixes import READ
 from printed import same_print
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -107,7 +108,7 @@ def test_the_guides_say_which_files_keep_names(folder):
     run_commands("$ mnlearn fit dn_lr --train train.csv --out names.dn\n")
     for suffix in ("mn", "bn", "ac", "bif", "uai"):
         run_commands(f"$ mnlearn convert names.npz names.{suffix}\n")
-    for suffix in FORMS[:7]:
+    for suffix in READ[:7]:
         kept = load_model(folder / f"names{suffix}").schema.is_named
         assert kept == (suffix in (".npz", ".ac", ".bif"))
     exchange, export = (

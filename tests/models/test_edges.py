@@ -13,7 +13,8 @@ from made_models import ISING, log_prob_of, trees_of
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees, tree_network
 from mnlearn.models.features import features_of
 from mnlearn.models.interactions import edge_weights
-from mnlearn.models.io.formats import save_model, write_edges
+from mnlearn.models.io.formats import save_model
+from mnlearn.models.io.graphs import write_edges
 from mnlearn.models.markov_network import markov_network
 
 # V0-V1 have a feature of weight 0 and another; V0-V2 and V1-V2 only one of weight 0. V2-V3 have

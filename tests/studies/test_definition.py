@@ -194,6 +194,7 @@ def test_tables_of_pairs_show_pairs_of_the_study(write):
     ("more", "place"),
     [
         ({"timed": ["dtls"]}, "timed"),
+        ({"records": {"shares": ["dtls"]}}, "records.shares"),
         ({"paired": [["atomic", "dtls"]]}, "paired"),
         ({"queries": {"examples": 1, "percentages": [10], "methods": ["dtls"]}}, "queries.methods"),
     ],

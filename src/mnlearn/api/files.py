@@ -23,7 +23,7 @@ from mnlearn.data.tables import values_of
 from mnlearn.inference.circuits.compilation import compile_for
 from mnlearn.learning.missing_cells import TREATMENTS
 from mnlearn.models.io.formats import check_writable, load_model, save_model
-from mnlearn.models.io.suffixes import form_of
+from mnlearn.models.io.suffixes import BY_SUFFIX, form_of
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError, name_data
 from mnlearn.runtime.random_streams import SEED
@@ -211,10 +211,6 @@ def _make_frame(data: Dataset | IncompleteData, index: Any) -> Any:
     return states_table(variables, values, index)
 
 
-# Forms that have numbers in the place of names and states.
-_NUMBERED = (".mn", ".dn", ".bn", ".uai", ".nnf")
-
-
 def save_own(
     model: Model,
     path: Path | str,
@@ -223,7 +219,8 @@ def save_own(
 ) -> None:
     """Write a model, compiled if need be; `tell` takes what the file does not keep."""
     save_model(compile_for(model, path), path)
-    if form_of(path) in _NUMBERED and (lost := _lost(model, path, of_names)):
+    is_numbered = BY_SUFFIX[form_of(path)].is_numbered
+    if is_numbered and (lost := _lost(model, path, of_names)):
         tell(lost)
 
 

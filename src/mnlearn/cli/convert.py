@@ -64,11 +64,12 @@ def convert(
             .sav, .dta, .xlsx): in only
     text forms of both may be compressed (.gz, .xz, .bz2)
     """
-    from mnlearn.models.io.formats import FORMS, form_of_source
+    from mnlearn.models.io.formats import form_of_source
+    from mnlearn.models.io.suffixes import READ
 
     given_path = None if given is None else evidence_path(given)
     check_outputs([target], source, given_path)
-    if form_of_source(source) in FORMS and _kind(source, reader.limit) != "dataset":
+    if form_of_source(source) in READ and _kind(source, reader.limit) != "dataset":
         refuse_given(("seed", "limit", *READING_NAMES), f"for {source}, which is a model")
         _convert_model(source, target, given)
         return

@@ -71,12 +71,12 @@ def check_outputs(outputs: Iterable[Path | None], *inputs: Path | None) -> None:
 
 def check_model_file(path: Path) -> None:
     """Refuse a file for a learned model from which no command could read the model again."""
-    from mnlearn.models.io.formats import FORMS, check_writable
-    from mnlearn.models.io.suffixes import form_of
+    from mnlearn.models.io.formats import check_writable
+    from mnlearn.models.io.suffixes import READ, form_of
 
     check_writable(path)
     suffix = form_of(path)
-    if suffix not in FORMS:
+    if suffix not in READ:
         held = "a circuit for other programs" if suffix == ".nnf" else "the edges of a model"
         raise InputError(
             f"{path}: a {suffix} file holds {held} and cannot be read as a model; expected .npz, "

@@ -171,12 +171,11 @@ def _treatment(missing: str, learner: "type[Learner]", seed: int, threads: int) 
 
 def _check_format(method: str, learner: "type[Learner]", out: Path) -> None:
     """Refuse a file of a form that cannot hold the model that a method learns."""
-    from mnlearn.models.io.formats import FORMS
-    from mnlearn.models.io.suffixes import form_of
+    from mnlearn.models.io.suffixes import READ, form_of
 
     check_model_file(out)
     if form_of(out) not in learner.formats:
-        *first, last = (suffix for suffix in learner.formats if suffix in FORMS)
+        *first, last = (suffix for suffix in learner.formats if suffix in READ)
         raise InputError(
             f"{out}: expected a file that ends in {', '.join(first)} or {last}, which can hold a "
             f"model of {method}."

@@ -15,9 +15,10 @@ from mnlearn.runtime.files import read_json
 from mnlearn_studies.datasets.sample_names import base_of
 from mnlearn_studies.records.files import read_models
 from mnlearn_studies.records.kind import BESIDE
-from mnlearn_studies.records.kinds import ASKED, KINDS
+from mnlearn_studies.records.kinds import ASKED, KINDS, NAMED
 from mnlearn_studies.records.record import Job, Recipe, Record, recipe_digest
 from mnlearn_studies.study.definition import Study
+from mnlearn_studies.study.reading import hint
 
 # Hexadecimal digits of a recipe's digest in the name of a file.
 DIGITS = 8
@@ -51,6 +52,13 @@ class Plan:
         mirror: str = "",
         n_parts: int = 1,
     ) -> None:
+        for name, study in studies.items():
+            for kind in study.content.get("records", {}):
+                if kind not in NAMED:
+                    end = hint(kind, NAMED) or "."
+                    raise InputError(
+                        f"study {name}, records: {kind!r} is no kind for this key{end}"
+                    )
         self.studies = studies
         self.running = running
         self.results = results

@@ -91,8 +91,8 @@ LEAST_MINUTES = 30
 UNKNOWN_SECONDS = 60.0
 UNKNOWN_MIB = 4000
 UNKNOWN_MINUTES = 240
-# Jobs of these kinds take no longer than it takes to start them.
-SHORT = ("data", "partitions", "queries", "paired", "structures", "likelihoods", "divergences")
+# Of a job that takes hardly longer than it takes to start it.
+_NOTHING = Cost(0.0, 0.0)
 
 # Above all seconds.
 _BEFORE_LEARNING, _FIRST = 10**8, 2 * 10**8
@@ -145,14 +145,14 @@ class JobResources:
     def minutes(self, record: Record) -> int:
         """Return the minutes after which a cluster may end the job that makes a record."""
         cost = self._cost(record, "seconds")
-        if cost is None or record.kind in SHORT:
+        if cost is None or cost == _NOTHING:
             return UNKNOWN_MINUTES
         return max(LEAST_MINUTES, math.ceil((START_SECONDS + cost.most) / 60))
 
     def mib(self, record: Record) -> int:
         """Return the MiB that the job that makes a record may use."""
         cost = self._cost(record, "mib")
-        if cost is None or record.kind in SHORT:
+        if cost is None or cost == _NOTHING:
             return UNKNOWN_MIB
         return max(LEAST_MIB, SNAKEMAKE_MIB + math.ceil(cost.most))
 
@@ -178,11 +178,9 @@ class JobResources:
 
     def _cost(self, record: Record, of: str) -> Cost | None:
         """Return the cost of a record's job if it is known; of : "seconds" or "mib"."""
-        if record.kind in SHORT:
-            return Cost(0.0, 0.0)
         kind = KINDS["models" if record.kind == "parts" else record.kind]
         if not (quantity := getattr(kind, of)):
-            return None
+            return _NOTHING
         study = self._plan.studies[record.study]
         models = queried_models(study, record) if record.kind == "curves" else record
         # One job times several methods.

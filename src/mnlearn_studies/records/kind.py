@@ -55,7 +55,7 @@ class Kind:
     quantities : pattern of the quantities that only such records have; empty for none. alone :
     whether no other job runs on the machine meanwhile. is_local : whether it is made where
     Snakemake runs: nodes of a cluster may have no network. seconds, mib : names of the costs of its
-    jobs, see `plan.costs`; empty if nothing is recorded.
+    jobs, see `plan.costs`; empty if jobs take hardly longer than it takes to start them.
     """
 
     name: ClassVar[str]
@@ -72,9 +72,10 @@ class Kind:
     def asked(self, study: Study, dataset: str) -> Iterator[tuple[str, ...]]:
         """Yield the methods of each record that a study asks for on a dataset, in its order.
 
-        Each kind writes this.
+        By default one record of each method that the study names under this kind in `records`.
         """
-        raise NotImplementedError
+        named = study.content.get("records", {}).get(self.name, ())
+        yield from ((method,) for method in study.methods_on(dataset) if method in named)
 
     def learned(self, plan: Planned, record: Record) -> list[Record]:
         """Return the models that a record is about, which it names by their digests."""

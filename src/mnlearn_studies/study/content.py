@@ -308,7 +308,8 @@ class Content:
     labels among these of which the whole search is timed in the same way. paired : pairs of row
     labels whose scores are compared test example by test example. divergences : pairs of row labels
     of methods that learn circuits. The Kullback-Leibler divergence of the first from the second is
-    estimated from samples of the first. tables, figures, claims : each of a kind in
+    estimated from samples of the first. records : kinds of records that no other key asks for, with
+    the row labels of the methods that each is made of. tables, figures, claims : each of a kind in
     src/mnlearn_studies/report, with its options. sections : of the study's page. What they leave
     out comes last, figures before tables. listed : whether results/README.md lists the study. No
     for a study whose results git does not keep.
@@ -331,5 +332,6 @@ class Content:
     divergences: list[NamePair] | None = None
     queries: Queries | None = None
     likelihoods: Likelihoods | None = None
+    records: Mapping[Name, tuple[Name, ...]] | None = None
     sections: list[Section] | None = None
     listed: bool = True

@@ -80,6 +80,8 @@ def _listed_methods(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key in ("methods", "timed"):
         found = content.get("likelihoods", {}).get(key, [])
         yield from ((f"likelihoods.{key}", method) for method in found)
+    for kind, methods in content.get("records", {}).items():
+        yield from ((f"records.{kind}", method) for method in methods)
     for way, entry in content.get("cmll", {}).get("also", {}).items():
         yield from ((f"cmll.also.{way}.methods", method) for method in entry["methods"])
 

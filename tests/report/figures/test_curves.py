@@ -10,7 +10,7 @@ from made_figures import BY_KIND, DATASETS, material, scores
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.report.figures import draw
 from mnlearn_studies.report.figures.canvas import visible_range
-from mnlearn_studies.report.figures.of_lem import CurveSeries, draw_learning_curves
+from mnlearn_studies.report.figures.of_lem import CurveSeries, LearningCurves
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.published import Source, load_published
 
@@ -105,7 +105,8 @@ def learning_curves(structures, far=-13.5):
         CurveSeries("grouped", Source("lem_paper", "ll"), 1, instead={"alarm": "b"}),
         CurveSeries("DL", Source("dl", "ll"), 2, dashed=True, may_leave=True),
     )
-    return draw_learning_curves(made, ("alarm", "traffic"), series)
+    entry = LearningCurves(**BY_KIND["lem.learning_curves"])
+    return entry.draw(made, ("alarm", "traffic"), series)
 
 
 def test_learning_curves_have_means_spread_both_units_and_the_published_axis(structures):

@@ -5,9 +5,9 @@ import dataclasses
 import pandas as pd
 import pytest
 
-from made_figures import DATASETS, NO_PUBLISHED, SCORE, material, scores
+from made_figures import BY_KIND, DATASETS, NO_PUBLISHED, SCORE, material, scores
 from mnlearn_studies.report.figures import draw
-from mnlearn_studies.report.figures.reproduction import draw_distances
+from mnlearn_studies.report.figures.reproduction import Distances
 
 
 def marks(ours, published):
@@ -31,7 +31,8 @@ def marks(ours, published):
         ],
         columns=NO_PUBLISHED.columns,
     )
-    figure = draw_distances(dataclasses.replace(material(None, frame), published=printed))
+    entry = Distances(**BY_KIND["frontier.distances"])
+    figure = entry.draw(dataclasses.replace(material(None, frame), published=printed))
     (ax,) = figure.axes
     names = [label.get_text() for label in ax.get_yticklabels()]
     return [collection.get_offsets().tolist() for collection in ax.collections], names

@@ -5,9 +5,9 @@ import pytest
 from made_tables import LABELS, bold, made_by, make, parsed, scores_of, texts
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.report.tables.of_gssl import (
+    CmllByValue,
+    Effects,
     Value,
-    tabulate_cmll_by_value,
-    tabulate_effects,
 )
 
 VARIANT_SCORES = [
@@ -100,7 +100,7 @@ def test_effects_are_per_cent_below_the_best_model_of_all(published):
     incomplete = [("msweb", "gssl", "s1", "validation", -3.0)]
     stale = {("msnbc", "gssl")}
     scores = scores_of(rows + incomplete)
-    table = made_by(tabulate_effects, scores, published, stale, values=EFFECTS)
+    table = made_by(Effects, scores, published, stale, values=EFFECTS)
     assert texts(table) == [
         ["NLTCS", "best", "best", "best"],
         ["MSNBC", "2.00", "best", "2.00"],
@@ -124,7 +124,7 @@ def test_scores_by_value_are_of_the_models_that_validation_chooses(published):
     rows.append(("nltcs", "gssl", "", "cmll", -5.2))
     only_chosen = [("msnbc", "gssl", "", "cmll", -5.9), ("msnbc", "gssl", "s1", "validation", -6.0)]
     scores = scores_of(rows + only_chosen)
-    table = made_by(tabulate_cmll_by_value, scores, published, values=EFFECTS)
+    table = made_by(CmllByValue, scores, published, values=EFFECTS)
     assert texts(table) == [["NLTCS", "-5.20", "-5.30", "-5.20", "-5.30", "-5.175"]]
     assert bold(table) == [[False, True, False, True, False, False]]
     assert table.columns == ("dataset", "chosen", "small", "large", "high", "published")

@@ -5,7 +5,7 @@ from mnlearn_studies.datasets.sample_names import base_of, list_means
 from mnlearn_studies.records.gather import with_means
 from mnlearn_studies.report import tables
 from mnlearn_studies.report.material import Material
-from mnlearn_studies.report.tables.of_lem import tabulate_times, tabulate_units
+from mnlearn_studies.report.tables.of_lem import Times, Units
 from mnlearn_studies.study.definition import Study
 
 LABELS = {"alarm": "Alarm", "msnbc": "MSNBC", "traffic": "Traffic"}
@@ -45,11 +45,11 @@ def test_a_row_of_means_has_its_spread_and_is_stale_if_a_fold_is(published):
     assert [row.cells[1].stale for row in table.body] == [True, False]
 
 
-def of_samples(tabulate, rows, published, stale=frozenset(), **options):
-    """Return the table of a function of the study, with the means over folds marked as samples."""
+def of_samples(kind, rows, published, stale=frozenset(), **options):
+    """Return the table of a kind of the study, with the means over folds marked as samples."""
     scores = with_means(scores_of(rows))
     marked = stale | {(of, m) for d, m in stale for of in (*list_means([d]), base_of(d))}
-    return made_by(tabulate, scores, published, marked, labels=LABELS, **options)
+    return made_by(kind, scores, published, marked, labels=LABELS, **options)
 
 
 def test_units_count_the_points_inside_the_published_axis(published):
@@ -60,7 +60,7 @@ def test_units_count_the_points_inside_the_published_axis(published):
         *folds("msnbc", 100, "lem_paper", "ll", -3.0, -3.0),
         *folds("msnbc", 1000, "lem_paper", "ll", -6.0, -6.0),
     ]
-    table = of_samples(tabulate_units, rows, published)
+    table = of_samples(Units, rows, published)
     assert texts(table)[0] == [
         *("Alarm", "-30", "-14", "2", "-12.0 to -9.5", "0", "-17.3 to -13.7", "1"),
     ]
@@ -77,7 +77,7 @@ def test_means_are_stale_if_a_sample_is(published):
     ]
     for method in ("lem_paper", "dl"):
         stale = {("alarm-n100-f0", method)}
-        table = of_samples(tabulate_units, rows, published, stale)
+        table = of_samples(Units, rows, published, stale)
         by_name = {row.cells[0].value: row.cells for row in table.body}
         assert [cell.stale for cell in by_name["alarm"]] == [False] * 3 + [True] * 5
         assert not any(cell.stale for cell in by_name["msnbc"])
@@ -86,7 +86,7 @@ def test_means_are_stale_if_a_sample_is(published):
         ("alarm-n100-f0", "lem_paper", "", "seconds_learn", 6.0),
     ]
     stale = {("alarm-n100-f0", "lem_paper")}
-    table = of_samples(tabulate_times, rows, published, stale, size=100)
+    table = of_samples(Times, rows, published, stale, size=100)
     alarm = next(row.cells for row in table.body if row.cells[0].value == "alarm")
     assert [cell.value for cell in alarm if cell.stale] == [6.0, 910.0]
 
@@ -99,7 +99,7 @@ def test_times_stand_beside_published_minutes(published):
         # Another size, which the table does not show.
         ("alarm-n1000-f0", "dl", "", "seconds_learn", 99.0),
     ]
-    table = of_samples(tabulate_times, rows, published, size=100)
+    table = of_samples(Times, rows, published, size=100)
     by_name = {row[0]: row[1:] for row in texts(table)}
     assert by_name["Alarm"] == [
         *("148", "148", "60", "14", "91", "36.0", "", "6.00", "100", "", "910"),

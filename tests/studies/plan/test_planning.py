@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from made_study import claim, claim_all, make_plan
+from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import write_json
 from mnlearn_studies.plan.configuration import stale_records
 from mnlearn_studies.plan.planning import AGAIN
@@ -326,3 +327,10 @@ def test_files_are_named_by_study_dataset_methods_and_recipe(tmp_path):
     assert plan.path(CELL) == Path(tmp_path, f"s/cells/grid/narrow@{plan.digest(CELL)}.json")
     assert plan.path(CELL, "trace").parent == tmp_path / "s/tuning/grid"
     assert len(plan.digest(CELL)) == 8
+
+
+@pytest.mark.parametrize("kind", ["shares", "paired"])
+def test_a_kind_that_the_key_records_does_not_have_is_refused(tmp_path, kind):
+    message = f"^study s, records: '{kind}' is no kind for this key"
+    with pytest.raises(InputError, match=message):
+        make_plan(tmp_path, {**CONTENT, "records": {kind: ["atomic"]}})

@@ -349,6 +349,3 @@ def _mean_seconds(cell: Mapping[str, Any], path: Path) -> Iterator[Row]:
     means = points.groupby(variant, sort=False)["seconds_weights"].mean()
     for name, value in means.items():
         yield (*head(cell, str(name)), "mean_seconds_weights", value, None)
-
-
-KIND = Cells()

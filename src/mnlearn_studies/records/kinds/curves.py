@@ -299,6 +299,3 @@ def _sampled(study: Study) -> Mapping[str, Any]:
     nothing = {"methods": [], "study": ""}
     sampled: Mapping[str, Any] = study.content.get("queries", {}).get("sampled", nothing)
     return sampled
-
-
-KIND = Curves()

@@ -69,6 +69,3 @@ class Data(Kind):
         splits = prepare_dataset(name, folder, job.seed, given["local"], mirror=mirror)
         for split, data in splits.items():
             data.save(job.outputs[split])
-
-
-KIND = Data()

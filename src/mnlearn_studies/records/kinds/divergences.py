@@ -95,6 +95,3 @@ class Divergences(Kind):
         kl = record["kl"]
         yield (*head(record), f"kl_to_{record['other']}", kl["mean"], kl["stderr"])
         yield (*head(record), "n_nodes", record["circuits"][record["method"]]["n_nodes"], None)
-
-
-KIND = Divergences()

@@ -149,6 +149,3 @@ class Likelihoods(Kind):
                     yield (*head(record, variant), f"{name}_monte_carlo_error", error, None)
             for name, value in entry["numbers"].items():
                 yield (*head(record, variant), name, float(value), None)
-
-
-KIND = Likelihoods()

@@ -62,6 +62,3 @@ class Models(Kind):
         learn_cell(job)
         for path in job.paths("parts"):
             path.unlink(missing_ok=True)
-
-
-KIND = Models()

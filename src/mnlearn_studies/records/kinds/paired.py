@@ -78,6 +78,3 @@ def pairs(study: Study, key: str, dataset: str) -> Iterator[tuple[str, ...]]:
     """Yield the pairs under a key of a study of which both methods are learned on a dataset."""
     methods = set(study.methods_on(dataset))
     yield from (tuple(pair) for pair in study.content.get(key, []) if set(pair) <= methods)
-
-
-KIND = Paired()

@@ -32,6 +32,3 @@ class Partitions(Kind):
         n_vars, recipe = load_npz(job.path("train")).n_vars, job.recipe
         seed, dataset = recipe["seed"], job.record.dataset
         write_json(job.out, partitions(seed, dataset, n_vars, recipe["groups"], n=recipe["number"]))
-
-
-KIND = Partitions()

@@ -79,6 +79,3 @@ def network_input(plan: Planned, record: Record) -> dict[str, str]:
     """Return the models of the dependency network that a method builds on, if it does."""
     network = plan.studies[record.study].network(record.names[0])
     return {} if network is None else {"network": plan.file(record.of("models", network))}
-
-
-KIND = Parts()

@@ -48,6 +48,3 @@ class Queries(Kind):
 
     def make(self, job: Job) -> None:
         draw_queries(job)
-
-
-KIND = Queries()

@@ -76,6 +76,3 @@ class Structures(Kind):
 
     def measure(self, job: Job) -> dict[str, Any]:
         return describe_structure(job.chosen())
-
-
-KIND = Structures()

@@ -175,6 +175,3 @@ class Times(Kind):
         for method, runs in runs_by_method(record).items():
             for name, value in medians(runs):
                 yield record["study"], record["dataset"], method, "", name, value, None
-
-
-KIND = Times()

@@ -23,13 +23,13 @@ from mnlearn_studies.report.claims.verdicts import (
     to_csv,
     to_text,
 )
-from mnlearn_studies.report.kinds import load_kinds
 from mnlearn_studies.report.material import Material, read_entry
 from mnlearn_studies.report.tables.table import significant
 from mnlearn_studies.study.definition import Study
+from mnlearn_studies.study.kinds import load_kinds
 from mnlearn_studies.study.reading import place_name
 
-KINDS = load_kinds(__name__, Entry)
+KINDS = {each.kind_name: each for each in load_kinds(__name__, Entry)}
 
 
 def evaluate(material: Material) -> list[Claim]:

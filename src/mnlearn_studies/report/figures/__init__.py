@@ -8,10 +8,10 @@ from matplotlib.figure import Figure
 from mnlearn.drawing.style import render, style
 from mnlearn.runtime.files import write_bytes
 from mnlearn_studies.report.figures.canvas import FigureEntry
-from mnlearn_studies.report.kinds import load_kinds
 from mnlearn_studies.report.material import Material, Options, chosen_products
+from mnlearn_studies.study.kinds import load_kinds
 
-KINDS = load_kinds(__name__, FigureEntry)
+KINDS = {each.kind_name: each for each in load_kinds(__name__, FigureEntry)}
 
 
 def draw(material: Material, product: Options) -> Figure:

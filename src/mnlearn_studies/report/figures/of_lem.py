@@ -89,31 +89,38 @@ class _Curve:
     high: NDArray[np.float64]
 
 
-def draw_learning_curves(
-    material: Material, panels: Sequence[str] = PANELS, series: Sequence[CurveSeries] = SERIES
-) -> Figure:
-    """Draw one panel per dataset, lettered as in the paper, and a panel with the table of times.
+class LearningCurves(FigureEntry):
+    """One panel per dataset, lettered as in the paper, and a panel with the table of times.
 
     A line joins the means over folds; bars go from the lowest to the highest fold. The left axis is
     in nats, the right one in bits, along which a grey bar marks the range of the paper's axis. The
     panel of a dataset that is not at hand says so.
     """
-    curves = {panel: _curves(material, panel, series) for panel in panels}
-    axes_of = published_axes(material)
-    if not any(curves.values()):
-        return empty()
-    figure, axes = panel_grid(len(panels) + 1, 0.5, 1.9)
-    for number, (ax, panel) in enumerate(zip(axes, panels, strict=False)):
-        ax.set_title(f"({chr(ord('a') + number)}) {material.label(panel)}", loc="left")
-        if curves[panel]:
-            _draw_panel(ax, curves[panel], axes_of.get(panel))
-        else:
-            _write_inside(ax, "the data are\nnot at hand" if panel in UNAVAILABLE else NOTHING)
-    last = axes[len(panels)]
-    last.set_title(f"({chr(ord('a') + len(panels))}) Minutes; ours below", loc="left")
-    _draw_times(last, list_times(material))
-    legend_of_lines(figure, [one.head for one in series], ncols=5, columnspacing=1.4)
-    return figure
+
+    kind_name = "lem.learning_curves"
+
+    def draw(
+        self,
+        material: Material,
+        panels: Sequence[str] = PANELS,
+        series: Sequence[CurveSeries] = SERIES,
+    ) -> Figure:
+        curves = {panel: _curves(material, panel, series) for panel in panels}
+        axes_of = published_axes(material)
+        if not any(curves.values()):
+            return empty()
+        figure, axes = panel_grid(len(panels) + 1, 0.5, 1.9)
+        for number, (ax, panel) in enumerate(zip(axes, panels, strict=False)):
+            ax.set_title(f"({chr(ord('a') + number)}) {material.label(panel)}", loc="left")
+            if curves[panel]:
+                _draw_panel(ax, curves[panel], axes_of.get(panel))
+            else:
+                _write_inside(ax, "the data are\nnot at hand" if panel in UNAVAILABLE else NOTHING)
+        last = axes[len(panels)]
+        last.set_title(f"({chr(ord('a') + len(panels))}) Minutes; ours below", loc="left")
+        _draw_times(last, list_times(material))
+        legend_of_lines(figure, [one.head for one in series], ncols=5, columnspacing=1.4)
+        return figure
 
 
 def _curves(material: Material, panel: str, series: Iterable[CurveSeries]) -> list[_Curve]:
@@ -209,12 +216,3 @@ def _draw_times(ax: Axes, rows: list[TimeRow]) -> None:
 def _short_time(seconds: float) -> str:
     """Return a time in two digits, with its unit."""
     return f"{seconds:.2g} s" if seconds >= 0.1 else f"{1000 * seconds:.2g} ms"
-
-
-class LearningCurves(FigureEntry):
-    """Log-likelihood against the size of the training data; without options."""
-
-    kind_name = "lem.learning_curves"
-
-    def draw(self, material: Material) -> Figure:
-        return draw_learning_curves(material)

@@ -124,45 +124,40 @@ LATER = (
 SHOWN = 8.0
 
 
-def draw_distances(material: Material) -> Figure:
-    """Draw a mark per model and dataset: its score above the best published one, in per cent."""
-    ours = {head: material.ours(method, "ll") for method, head in FRONTIER.items()}
-    theirs = [material.numbers(Place("later", "ll").source(method, "ll")) for method in LATER]
-    best = {d: max(one[d].value for one in theirs if d in one) for d in material.in_any(theirs)}
-    datasets = [d for d in material.in_any(ours.values()) if d in best]
-    if not datasets:
-        return empty(width="page")
-    figure, ax = dataset_rows(material, datasets, "page", 0.9)
-    for number, (head, numbers) in enumerate(ours.items()):
-        rows = np.array([i for i, d in enumerate(datasets) if d in numbers], np.int64)
-        if not len(rows):
-            continue
-        of_row = [(numbers[datasets[i]].value, best[datasets[i]]) for i in rows]
-        percent = np.array([100 * (value - other) / abs(other) for value, other in of_row])
-        near = percent >= -SHOWN
-        colour, marker = look_of(number)
-        ax.scatter(
-            percent[near], rows[near], s=22, marker=marker, color=colour, lw=0, label=head,
-            zorder=3,
-        )  # fmt: skip
-        ax.scatter(
-            np.full((~near).sum(), -SHOWN), rows[~near], s=14, marker="<", fc="none", ec=colour,
-            lw=0.7, zorder=3,
-        )  # fmt: skip
-    ax.axvline(0, color=GREY, lw=0.8, zorder=2)
-    ax.set_xlim(left=-1.04 * SHOWN)
-    ax.set_xlabel("test LL above the best published, %")
-    legend_above(figure, ncols=4, columnspacing=1.4)
-    return figure
-
-
 class Distances(FigureEntry):
-    """Scores of models above the best published ones; without options."""
+    """A mark per model and dataset: its score above the best published one, in per cent."""
 
     kind_name = "frontier.distances"
 
     def draw(self, material: Material) -> Figure:
-        return draw_distances(material)
+        ours = {head: material.ours(method, "ll") for method, head in FRONTIER.items()}
+        theirs = [material.numbers(Place("later", "ll").source(method, "ll")) for method in LATER]
+        best = {d: max(one[d].value for one in theirs if d in one) for d in material.in_any(theirs)}
+        datasets = [d for d in material.in_any(ours.values()) if d in best]
+        if not datasets:
+            return empty(width="page")
+        figure, ax = dataset_rows(material, datasets, "page", 0.9)
+        for number, (head, numbers) in enumerate(ours.items()):
+            rows = np.array([i for i, d in enumerate(datasets) if d in numbers], np.int64)
+            if not len(rows):
+                continue
+            of_row = [(numbers[datasets[i]].value, best[datasets[i]]) for i in rows]
+            percent = np.array([100 * (value - other) / abs(other) for value, other in of_row])
+            near = percent >= -SHOWN
+            colour, marker = look_of(number)
+            ax.scatter(
+                percent[near], rows[near], s=22, marker=marker, color=colour, lw=0, label=head,
+                zorder=3,
+            )  # fmt: skip
+            ax.scatter(
+                np.full((~near).sum(), -SHOWN), rows[~near], s=14, marker="<", fc="none", ec=colour,
+                lw=0.7, zorder=3,
+            )  # fmt: skip
+        ax.axvline(0, color=GREY, lw=0.8, zorder=2)
+        ax.set_xlim(left=-1.04 * SHOWN)
+        ax.set_xlabel("test LL above the best published, %")
+        legend_above(figure, ncols=4, columnspacing=1.4)
+        return figure
 
 
 # Up to this difference per variable the vertical axis of `Differences` is linear.
@@ -281,39 +276,34 @@ VARIANTS = {
 }
 
 
-def draw_conversion_loss(material: Material) -> Figure:
-    """Draw the loss of conversions as clusters of bars (Lowd 2012, Section 6.3 and Figure 1).
+class ConversionLoss(FigureEntry):
+    """The loss of conversions as clusters of bars (Lowd 2012, Section 6.3 and Figure 1).
 
     The loss is the score of the original network minus that of the converted one, per variable.
     Each cluster is scaled to its tallest bar, above which its loss stands.
     """
-    drawn = [per_variable(material, panel, list(VARIANTS), "pll", sign=-1) for panel in PANELS]
-    datasets = material.in_any(drawn)
-    if not datasets:
-        return empty()
-    figure = sheet("page", 2.9)
-    axes = figure.subplots(1, len(drawn), sharey=True, squeeze=False)[0]
-    for ax, panel, found in zip(axes, PANELS, drawn, strict=True):
-        _draw_clusters(ax, datasets, found)
-        ax.set_title(panel.head, loc="left", pad=10)
-        ax.set_xticks(
-            range(len(datasets)), [material.label(d) for d in datasets],
-            rotation=40, ha="right", rotation_mode="anchor", fontsize=6.5,
-        )  # fmt: skip
-    axes[0].set_ylabel("loss of PLL per variable / largest")
-    heads = VARIANTS.values()
-    handles = [Patch(color=look_of(i)[0], lw=0, label=head) for i, head in enumerate(heads)]
-    legend_above(figure, handles, ncols=3, columnspacing=1.4)
-    return figure
-
-
-class ConversionLoss(FigureEntry):
-    """The loss of conversions as bars; without options."""
 
     kind_name = "dn2mn.conversion_loss"
 
     def draw(self, material: Material) -> Figure:
-        return draw_conversion_loss(material)
+        drawn = [per_variable(material, panel, list(VARIANTS), "pll", sign=-1) for panel in PANELS]
+        datasets = material.in_any(drawn)
+        if not datasets:
+            return empty()
+        figure = sheet("page", 2.9)
+        axes = figure.subplots(1, len(drawn), sharey=True, squeeze=False)[0]
+        for ax, panel, found in zip(axes, PANELS, drawn, strict=True):
+            _draw_clusters(ax, datasets, found)
+            ax.set_title(panel.head, loc="left", pad=10)
+            ax.set_xticks(
+                range(len(datasets)), [material.label(d) for d in datasets],
+                rotation=40, ha="right", rotation_mode="anchor", fontsize=6.5,
+            )  # fmt: skip
+        axes[0].set_ylabel("loss of PLL per variable / largest")
+        heads = VARIANTS.values()
+        handles = [Patch(color=look_of(i)[0], lw=0, label=head) for i, head in enumerate(heads)]
+        legend_above(figure, handles, ncols=3, columnspacing=1.4)
+        return figure
 
 
 def _draw_clusters(ax: Axes, datasets: Sequence[str], found: Points) -> None:

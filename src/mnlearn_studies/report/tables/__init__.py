@@ -15,15 +15,15 @@ from mnlearn_studies.datasets.sample_names import base_of, list_means
 from mnlearn_studies.records.files import find_version as find_version
 from mnlearn_studies.records.gather import COLUMNS as COLUMNS
 from mnlearn_studies.records.kinds import KINDS as RECORDS
-from mnlearn_studies.report.kinds import load_kinds
 from mnlearn_studies.report.material import Material, Options, chosen_products
 from mnlearn_studies.report.tables.formats import to_csv, to_latex, to_markdown
 from mnlearn_studies.report.tables.table import Table, TableEntry, mark_stale
 from mnlearn_studies.study.frames import read_frame as read_frame
+from mnlearn_studies.study.kinds import load_kinds
 from mnlearn_studies.study.published import Source, is_time
 from mnlearn_studies.study.reading import walk
 
-KINDS = load_kinds(__name__, TableEntry)
+KINDS = {each.kind_name: each for each in load_kinds(__name__, TableEntry)}
 # The pairs (dataset, method) with a record that is not current, by the kind of the record.
 Stale = Mapping[str, AbstractSet[tuple[str, str]]]
 

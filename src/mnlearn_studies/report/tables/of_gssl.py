@@ -79,70 +79,64 @@ def _of_values(
     )
 
 
-def tabulate_effects(material: Material, values: Sequence[Value] = VALUES) -> Table:
-    """Return how far the best model with each value is below the best of all, in per cent.
+class Effects(TableEntry):
+    """How far the best model with each value is below the best of all, in per cent.
 
     Models are compared by their validation score. Footers have the medians, and on how many
     datasets each value is the best; several are if they tie. Only datasets that have every variant
     are shown.
     """
-    found = _numbers(material, values, "validation")
-    datasets = material.in_all(found.values())
-    rows, below = [], []
-    for dataset in datasets:
-        best = max(column[dataset].value for column in found.values())
-        of_value = (max(found[v][dataset].value for v in value.variants) for value in values)
-        line = [100 * (best - score) / abs(best) for score in of_value]
-        cells = (
-            value_cell(x, _DECIMALS, _GSSL) if x else Cell("best", 0.0, bold=True, methods=(_GSSL,))
-            for x in line
-        )
-        rows.append(Row((label_cell(material, dataset), *cells), (dataset,)))
-        below.append(line)
-    if datasets:
-        medians = (value_cell(x, _DECIMALS, _GSSL) for x in np.median(below, axis=0))
-        counts = (count_cell(n, _GSSL) for n in (np.array(below) == 0).sum(axis=0))
-        rows.append(Row((Cell("median"), *medians), tuple(datasets), footer=True))
-        rows.append(Row((Cell("best on"), *counts), tuple(datasets), footer=True))
-    return _of_values(values, rows, ["dataset"], [])
+
+    kind_name = "gssl.effects"
+
+    def tabulate(self, material: Material, values: Sequence[Value] = VALUES) -> Table:
+        found = _numbers(material, values, "validation")
+        datasets = material.in_all(found.values())
+        rows, below = [], []
+        for dataset in datasets:
+            best = max(column[dataset].value for column in found.values())
+            of_value = (max(found[v][dataset].value for v in value.variants) for value in values)
+            line = [100 * (best - score) / abs(best) for score in of_value]
+            cells = (
+                value_cell(x, _DECIMALS, _GSSL)
+                if x
+                else Cell("best", 0.0, bold=True, methods=(_GSSL,))
+                for x in line
+            )
+            rows.append(Row((label_cell(material, dataset), *cells), (dataset,)))
+            below.append(line)
+        if datasets:
+            medians = (value_cell(x, _DECIMALS, _GSSL) for x in np.median(below, axis=0))
+            counts = (count_cell(n, _GSSL) for n in (np.array(below) == 0).sum(axis=0))
+            rows.append(Row((Cell("median"), *medians), tuple(datasets), footer=True))
+            rows.append(Row((Cell("best on"), *counts), tuple(datasets), footer=True))
+        return _of_values(values, rows, ["dataset"], [])
 
 
-def tabulate_cmll_by_value(material: Material, values: Sequence[Value] = VALUES) -> Table:
-    """Return the test CMLL of the model that validation chooses among those with each value.
+class CmllByValue(TableEntry):
+    """The test CMLL of the model that validation chooses among those with each value.
 
     Other columns have the score of the model chosen of all, and the published score. Only datasets
     on which every variant has the test score are shown.
     """
-    validation, test = (_numbers(material, values, q) for q in ("validation", "cmll"))
-    chosen = material.ours(_GSSL, "cmll")
-    published = material.numbers(Place("gssl", "2").source(_GSSL, "cmll"))
-    rows = []
-    for dataset in material.in_all(test.values()):
-        best = [best_variant(validation, dataset, value.variants) for value in values]
-        found = [chosen[dataset], *(test[variant][dataset] for variant in best)]
-        highest = max(number.value for number in found)
-        cells = [
-            dataclasses.replace(number_cell(number, _DECIMALS, _GSSL), bold=number.value == highest)
-            for number in found
-        ]
-        cells.append(number_cell(published.get(dataset), _DECIMALS))
-        rows.append(Row((label_cell(material, dataset), *cells), (dataset,)))
-    return _of_values(values, rows, ["dataset", "chosen"], ["published"])
-
-
-class Effects(TableEntry):
-    """What each value of a hyperparameter costs; without options."""
-
-    kind_name = "gssl.effects"
-
-    def tabulate(self, material: Material) -> Table:
-        return tabulate_effects(material)
-
-
-class CmllByValue(TableEntry):
-    """The test CMLL by value of a hyperparameter; without options."""
 
     kind_name = "gssl.cmll_by_value"
 
-    def tabulate(self, material: Material) -> Table:
-        return tabulate_cmll_by_value(material)
+    def tabulate(self, material: Material, values: Sequence[Value] = VALUES) -> Table:
+        validation, test = (_numbers(material, values, q) for q in ("validation", "cmll"))
+        chosen = material.ours(_GSSL, "cmll")
+        published = material.numbers(Place("gssl", "2").source(_GSSL, "cmll"))
+        rows = []
+        for dataset in material.in_all(test.values()):
+            best = [best_variant(validation, dataset, value.variants) for value in values]
+            found = [chosen[dataset], *(test[variant][dataset] for variant in best)]
+            highest = max(number.value for number in found)
+            cells = [
+                dataclasses.replace(
+                    number_cell(number, _DECIMALS, _GSSL), bold=number.value == highest
+                )
+                for number in found
+            ]
+            cells.append(number_cell(published.get(dataset), _DECIMALS))
+            rows.append(Row((label_cell(material, dataset), *cells), (dataset,)))
+        return _of_values(values, rows, ["dataset", "chosen"], ["published"])

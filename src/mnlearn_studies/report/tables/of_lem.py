@@ -92,43 +92,48 @@ def _of_size(
     return {base: sum(values) / len(values) for base, values in found.items()}
 
 
-def tabulate_times(material: Material, size: int = TIMED_SIZE) -> Table:
-    """Return the published minutes of learning beside our seconds.
+class Times(TableEntry):
+    """The published minutes of learning beside our seconds.
 
     Datasets that we do not have are marked.
     """
-    rows = list_times(material, size)
-    heads, n = [head for head, _ in TIMED.values()], len(TIMED)
-    missing = [row.label for row in rows if row.dataset in UNAVAILABLE]
-    named: dict[str, list[str]] = {}
-    for row in rows:
-        for number in row.published.values():
-            if number.note and number.value != LIMIT:
-                named.setdefault(number.note, []).append(row.label)
-    return Table(
-        columns=(
-            *("dataset", "features_published", "columns"),
-            *(f"{m}_minutes_published" for m in TIMED),
-            *(f"{m}_seconds" for m in TIMED),
-            *(f"{m}_published_over_ours" for m in TIMED),
-        ),
-        header=(
-            (
-                *("", "features", "features"),
-                *["minutes, published"] * n,
-                *["seconds, ours"] * n,
-                *["published / ours"] * n,
+
+    kind_name = "lem.times"
+    records = ("times",)
+
+    def tabulate(self, material: Material, size: int = TIMED_SIZE) -> Table:
+        rows = list_times(material, size)
+        heads, n = [head for head, _ in TIMED.values()], len(TIMED)
+        missing = [row.label for row in rows if row.dataset in UNAVAILABLE]
+        named: dict[str, list[str]] = {}
+        for row in rows:
+            for number in row.published.values():
+                if number.note and number.value != LIMIT:
+                    named.setdefault(number.note, []).append(row.label)
+        return Table(
+            columns=(
+                *("dataset", "features_published", "columns"),
+                *(f"{m}_minutes_published" for m in TIMED),
+                *(f"{m}_seconds" for m in TIMED),
+                *(f"{m}_published_over_ours" for m in TIMED),
             ),
-            ("dataset", "published", "ours", *heads * 3),
-        ),
-        body=tuple(map(_time_row, rows)),
-        notes=(
-            f"The paper ended each learner after {LIMIT:,.0f} minutes; where it did, the ratio is "
-            "a lower bound. Our seconds are of the chosen model alone, on one thread.",
-            f"{', '.join(missing)}: the data are not at hand.",
-            *(f"{', '.join(dict.fromkeys(of))}: {note}." for note, of in named.items()),
-        ),
-    )
+            header=(
+                (
+                    *("", "features", "features"),
+                    *["minutes, published"] * n,
+                    *["seconds, ours"] * n,
+                    *["published / ours"] * n,
+                ),
+                ("dataset", "published", "ours", *heads * 3),
+            ),
+            body=tuple(map(_time_row, rows)),
+            notes=(
+                f"The paper ended each learner after {LIMIT:,.0f} minutes; where it did, the ratio "
+                "is a lower bound. Our seconds are of the chosen model alone, on one thread.",
+                f"{', '.join(missing)}: the data are not at hand.",
+                *(f"{', '.join(dict.fromkeys(of))}: {note}." for note, of in named.items()),
+            ),
+        )
 
 
 def _time_row(row: TimeRow) -> Row:
@@ -155,63 +160,48 @@ def _time_row(row: TimeRow) -> Row:
     )
 
 
-def tabulate_units(material: Material) -> Table:
-    """Return per dataset the published axis and how many of our means over folds lie within it."""
-    points = [
-        (source.method, sample.base, number.value)
-        for source in _POINTS
-        for dataset, number in material.numbers(source).items()
-        if (sample := parse_sample(dataset)) is not None and sample.fold is None
-    ]
-    rows = []
-    axes = published_axes(material)
-    # The paper's axis holds the 37 variables.
-    if any(base == "alarm_groups" for _, base, _ in points):
-        axes = {"alarm_groups": axes["alarm"], **axes}
-    for dataset, ends in axes.items():
-        found = [(method, value) for method, base, value in points if base == dataset]
-        methods = tuple(dict.fromkeys(method for method, _ in found))
-        cells = [label_cell(material, dataset), *(number_cell(end, None) for end in ends)]
-        if found:
-            cells.append(count_cell(len(found), *methods))
-        else:
-            missing = "not available" if dataset in UNAVAILABLE else ""
-            cells += [Cell(missing), *[Cell()] * (2 * len(UNITS))]
-        for factor in UNITS.values() if found else ():
-            scaled = [factor * value for _, value in found]
-            inside = sum(ends[0].value <= value <= ends[1].value for value in scaled)
-            span = f"{min(scaled):.1f} to {max(scaled):.1f}"
-            cells += [Cell(span, span, methods=methods), count_cell(inside, *methods)]
-        rows.append(Row(tuple(cells), (dataset,)))
-    heads = [head for unit in UNITS for head in (f"range, {unit}", f"inside, {unit}")]
-    names = [name for unit in UNITS for name in (f"range_{unit}", f"inside_{unit}")]
-    return Table(
-        columns=("dataset", "axis_low", "axis_high", "points", *names),
-        header=(("dataset", "axis from", "to", "points", *heads),),
-        body=tuple(rows),
-        notes=(
-            "A point is the mean test log-likelihood of one method at one size of the training "
-            "data. Of each unit: the lowest and the highest point, and how many points lie within "
-            "the published axis.",
-        ),
-    )
-
-
-class Times(TableEntry):
-    """The published minutes of learning beside our seconds; without options."""
-
-    kind_name = "lem.times"
-    records = ("times",)
-
-    def tabulate(self, material: Material) -> Table:
-        return tabulate_times(material)
-
-
 class Units(TableEntry):
-    """How many of our means lie within the published axes; without options."""
+    """Per dataset the published axis and how many of our means over folds lie within it."""
 
     kind_name = "lem.units"
     records = ("likelihoods",)
 
     def tabulate(self, material: Material) -> Table:
-        return tabulate_units(material)
+        points = [
+            (source.method, sample.base, number.value)
+            for source in _POINTS
+            for dataset, number in material.numbers(source).items()
+            if (sample := parse_sample(dataset)) is not None and sample.fold is None
+        ]
+        rows = []
+        axes = published_axes(material)
+        # The paper's axis holds the 37 variables.
+        if any(base == "alarm_groups" for _, base, _ in points):
+            axes = {"alarm_groups": axes["alarm"], **axes}
+        for dataset, ends in axes.items():
+            found = [(method, value) for method, base, value in points if base == dataset]
+            methods = tuple(dict.fromkeys(method for method, _ in found))
+            cells = [label_cell(material, dataset), *(number_cell(end, None) for end in ends)]
+            if found:
+                cells.append(count_cell(len(found), *methods))
+            else:
+                missing = "not available" if dataset in UNAVAILABLE else ""
+                cells += [Cell(missing), *[Cell()] * (2 * len(UNITS))]
+            for factor in UNITS.values() if found else ():
+                scaled = [factor * value for _, value in found]
+                inside = sum(ends[0].value <= value <= ends[1].value for value in scaled)
+                span = f"{min(scaled):.1f} to {max(scaled):.1f}"
+                cells += [Cell(span, span, methods=methods), count_cell(inside, *methods)]
+            rows.append(Row(tuple(cells), (dataset,)))
+        heads = [head for unit in UNITS for head in (f"range, {unit}", f"inside, {unit}")]
+        names = [name for unit in UNITS for name in (f"range_{unit}", f"inside_{unit}")]
+        return Table(
+            columns=("dataset", "axis_low", "axis_high", "points", *names),
+            header=(("dataset", "axis from", "to", "points", *heads),),
+            body=tuple(rows),
+            notes=(
+                "A point is the mean test log-likelihood of one method at one size of the training "
+                "data. Of each unit: the lowest and the highest point, and how many points lie "
+                "within the published axis.",
+            ),
+        )
