@@ -18,6 +18,7 @@ from mnlearn.inference import forms, queries
 from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import save_model
 from mnlearn.models.markov_network import markov_network
+from mnlearn.runtime.files import read_text, write_text
 from mnlearn.runtime.memory import limit_memory
 from mnlearn.variables.schema import Schema, Variable
 
@@ -313,3 +314,16 @@ def test_memory_limits_tables_and_variables_are_maximised(monkeypatch):
     record = numbers("info dense.npz --json")
     assert record["query"] == "clique tree (exact)"
     assert (record["width"], record["cells"]) == (19, 2 * 2**20)
+
+
+def test_no_spreadsheet_takes_names_and_states_for_formulas():
+    write_text("f.csv", "=a,b\n" + "+x,0\n@y,1\n" * 6)
+    succeed("fit chow_liu --train f.csv --out f.npz")
+    explained = succeed("query f.npz --most-probable --evidence b=1").stdout
+    assert explained == "variable,state\n'=a,'@y\n"
+    write_text("e.csv", "b\n1\n")
+    explained = succeed("query f.npz --most-probable --evidence e.csv").stdout
+    assert explained == "'=a,b\n'@y,1\n"
+    succeed("convert f.npz f.nnf")
+    names = [line.split(",")[3] for line in read_text("f.nnf.csv").splitlines()]
+    assert names[1:3] == ["'=a", "b"]

@@ -148,6 +148,7 @@ def _explain(model: "Model", question: "Question", variables: str | None, how: "
     """Return the most probable states as CSV: a row for each row of evidence, or lines of one."""
     from mnlearn.api.queries import most_probable as ask
     from mnlearn.runtime.files import to_csv
+    from mnlearn.runtime.names import guarded
 
     found = ask(model, question, parse_names(variables) or None, how.spell)
     if not found.attrs["is_exact"]:
@@ -156,7 +157,7 @@ def _explain(model: "Model", question: "Question", variables: str | None, how: "
         )
     if question.form == "mapping":
         return to_csv([{"variable": name, "state": state} for name, state in found.items()])
-    return to_csv(found.to_dict("records"))
+    return to_csv(found.rename(columns=guarded).to_dict("records"))
 
 
 @click.command()
