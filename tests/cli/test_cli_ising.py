@@ -229,6 +229,11 @@ def test_groups_in_one_file_are_compared_like_those_of_two():
     summary = json.loads(Path("one/summary.json").read_text(encoding="utf-8"))
     assert summary["n_examples"] == len(people) + len(others)
     assert "named – other" in one.stdout
+    # Groups stand in the order of the states of a variable, not of the rows.
+    turned = pd.read_csv("both.csv")[::-1].reset_index(drop=True)
+    turned.to_csv("turned.csv", index=False)
+    third = succeed(f"ising turned.csv --compare-by sex --out three {options}")
+    assert third.stdout.replace("three", "one") == one.stdout
     other = json.loads(Path("two/summary.json").read_text(encoding="utf-8"))
     assert (summary["settings"]["compare"], other["settings"]["compare"]) == ([], ["other"])
     gap = pd.read_csv("both.csv", dtype=object)
@@ -251,7 +256,10 @@ def test_ising_refuses_groups_that_are_not_those_of_the_items():
         ("item,group\na,g,h\n", "g.csv, line 2: expected 2 values, got 3."),
         ("item,group\na,\n", "g.csv, line 2: item 'a' has no group."),
         ("item,group,colour\na,g,nope\n", "expected a colour such as #56B4E9, got 'nope'."),
-        ("item,group\na,g\n", "expected a group for each item, lacks b, c, d, e, f."),
+        (
+            "item,group\na,g\n",
+            "expected a group for each item, lacks b, c, d, e, f; give each a line, or take",
+        ),
         (f"item,group\na,g\nb,{'g' * 140_000}\n", "g.csv, line 3: is not CSV: field larger than"),
     ]:
         Path("g.csv").write_text(text, encoding="utf-8")

@@ -177,6 +177,18 @@ def test_columns_that_number_the_rows_are_left_out():
     with pytest.raises(InputError, match="may number the rows or be a variable; --leave-out no or"):
         read_table(few, Rules())
     assert read_table(few, Rules(keep=("no",))).schema.names == ("no", "b")
+    # A cut of all columns is none of the column of row numbers, which has no name.
+    table = pd.DataFrame({"": range(n), "a": [0, 1, 2] * 4})
+    assert read_table(table, Rules(cut={"": (1.0,)})).left_out == ("",)
+
+
+@pytest.mark.parametrize(("code", "noted"), [(9, True), (-99, True), (5, False), (10, False)])
+def test_a_code_of_missing_answers_is_noted(code, noted):
+    table = pd.DataFrame({"a": [1, 2, 3, 4, code], "b": [0, 1, 0, 1, 1], "c": [*"xxyyy"]})
+    sentence = f"{code} is far from the other numbers of 'a'; if it means that the answer is"
+    found = read_table(table, Rules(cut={"": (3.0,)})).notes
+    assert [note.startswith(sentence) for note in found] == [True] * noted
+    assert not read_table(table, Rules(cut={"": (3.0,)}, na=(str(code),))).notes
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, list])

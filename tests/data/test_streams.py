@@ -67,3 +67,11 @@ def test_other_files_are_read_as_before(tmp_path, parts, suffix, names):
     assert streams.stream_table(path) is None
     assert load_dataset(path).schema[20].states == (0, 1, 2)
     assert streams.stream_table(tmp_path / "none") is None
+
+
+def test_a_parquet_file_with_categories_is_read_as_a_table(tmp_path, parts):
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"a": pd.Categorical([*"xyxy"]), "b": [0, 1, 1, 0]})
+    frame.to_parquet(tmp_path / "a.parquet")
+    assert streams.stream_table(tmp_path / "a.parquet") is None
+    assert load_examples(tmp_path / "a.parquet").data.schema["a"].states == ("x", "y")

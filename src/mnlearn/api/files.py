@@ -16,7 +16,7 @@ from mnlearn.api.inputs import (
     to_whole_seed,
     warn_user,
 )
-from mnlearn.data.examples import load_examples
+from mnlearn.data.examples import MISSING_ADVICE, load_examples
 from mnlearn.data.frames import read_table
 from mnlearn.data.rules import ARGUMENT, Rules
 from mnlearn.data.tables import values_of
@@ -195,8 +195,7 @@ def _read_cells(
         row, v = (int(k[0]) for k in (table.values == NO_STATE).nonzero())
         raise InputError(
             f"{place}, row {row}, column {table.schema.names[v]!r}: is missing, and {n} of "
-            f"{len(table.values)} examples have missing cells; missing= says what is done about "
-            "them."
+            f"{len(table.values)} examples have missing cells; {MISSING_ADVICE[ARGUMENT]}."
         )
     data = make_dataset(table, table.weight, place, repeat=False, missing=True)
     return data, given.index if is_frame(given) else None, place

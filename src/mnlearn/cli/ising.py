@@ -227,9 +227,10 @@ def _summarise(path: Path, found: "Estimate", settings: dict[str, Any]) -> dict[
     given = click.get_current_context().params
     from mnlearn.runtime.provenance import provenance
 
+    n_examples = found.data.n_examples
     summary = {
         "data": path.name,
-        "n_examples": found.data.n_examples,
+        "n_examples": int(n_examples) if n_examples == int(n_examples) else n_examples,
         "n_vars": found.data.n_vars,
         "n_edges": len(found.network.edges()),
         "dropped": found.network.dropped_labels,

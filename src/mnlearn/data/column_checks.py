@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.columns import FEWEST_DIFFERENT, Column
-from mnlearn.data.rules import Rules
+from mnlearn.data.rules import ALL, Rules
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.matching import number_of
 from mnlearn.variables.schema import NO_STATE, Schema
@@ -19,6 +19,9 @@ _FEW_ROWS = 5
 _LONG_ROWS = 20
 # A column of numbers of people has more states.
 _FEW_STATES = 8
+# Numbers that stand for answers that are missing, and how many numbers show that one is far away.
+_CODE = re.compile(r"-?(7+|8+|9+)")
+_FEWEST_NUMBERS = 3
 _PREFIX = re.compile(r"(.+?)(?:_|=|\.|: ?)[^_=.:]+")
 # Headers of the column of row numbers that pandas and R write, and of columns that name people.
 _INDEX = ("", "unnamed: 0", "index", "rownames", "row.names")
@@ -101,6 +104,27 @@ def odd_rows(values: NDArray[np.uint8], place: Callable[[int], str]) -> Iterator
             )
 
 
+def notes_on_codes(columns: Sequence[Column], rules: Rules) -> Iterator[str]:
+    """Yield sentences on numbers such as 9 or -99, far from all others, that may mean no answer."""
+    found: dict[str, list[str]] = {}
+    for column in columns:
+        if rules.columns or column.categories is not None or column.name in rules.states:
+            continue
+        known = [number_of(column.values[k]) for k in column.known(rules.na)]
+        numbers = sorted({number for number in known if number is not None})
+        if None in known or len(numbers) < _FEWEST_NUMBERS:
+            continue
+        for code, others in ((numbers[0], numbers[1:]), (numbers[-1], numbers[:-1])):
+            gap = min(abs(code - other) for other in others)
+            if _CODE.fullmatch(f"{code:g}") and gap >= others[-1] - others[0]:
+                found.setdefault(f"{code:g}", []).append(repr(column.name))
+    for code, names in found.items():
+        yield (
+            f"{code} is far from the other numbers of {', '.join(names)}; if it means that the "
+            f"answer is missing, {rules.write('na', code)}"
+        )
+
+
 def _dummies(schema: Schema, values: NDArray[np.uint8]) -> Iterator[str]:
     """Yield sentences on columns of 0 and 1 of which exactly one is 1 in each row."""
     groups: dict[str, list[int]] = {}
@@ -123,7 +147,9 @@ def names_rows(columns: Sequence[Column], v: int, rules: Rules, where: str) -> b
     column, n_rows = columns[v], len(columns[v].codes)
     # A text that stands for missing cells elsewhere may be the number of a row.
     known = [column.values[k] for k in column.known()]
-    said = column.name in (*rules.columns, *rules.keep, *rules.states, *rules.cut)
+    # A cut of all columns of numbers is called "", and so is a column without a name.
+    cut = set(rules.cut) - {ALL}
+    said = column.name in (*rules.columns, *rules.keep, *rules.states, *cut)
     if said or column.categories is not None or len(known) < n_rows:
         return False
     is_index = v == 0 and column.name.lower() in _INDEX

@@ -235,7 +235,7 @@ def _find_variable(column: Column, known: NDArray[np.intp], rules: Rules, place:
         if _CONTROL.search(str(column.values[k]).strip()):
             where = place(column.first_row(int(k)))
             raise InputError(f"{where}: {column.values[k]!r} has a control character.")
-    states = tuple(texts[text] for text in sorted(texts, key=_order_of(list(texts))))
+    states = tuple(texts[text] for text in sorted(texts, key=order_of(list(texts))))
     return Variable(column.name, states, dtype=_kept_dtype(column, states))
 
 
@@ -254,7 +254,7 @@ def _whole_numbers(column: Column, known: NDArray[np.intp], rules: Rules, place:
     return Variable(column.name, states, dtype=_kept_dtype(column, states))
 
 
-def _order_of(texts: Sequence[str]) -> Callable[[str], Any]:
+def order_of(texts: Sequence[str]) -> Callable[[str], Any]:
     """Return what sorts states: numbers by value, no before yes, else by text."""
     numbers = {text: number_of(text) for text in texts}
     if None not in numbers.values():

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.columns import Column
+from mnlearn.data.columns import Column, order_of
 from mnlearn.data.dataset import Dataset, load_npz, merge_rows
 from mnlearn.data.frames import columns_of_frame
 from mnlearn.data.incomplete import MISSING, IncompleteData, incomplete, merge_cells
@@ -27,9 +27,9 @@ from mnlearn.variables.schema import Schema
 # A column with more values hardly names groups that a person wants to compare.
 MOST_GROUPS = 20
 # What can be done about missing cells, by how a person asked.
-_ADVICE = {
+MISSING_ADVICE = {
     OPTION: "drop them or fill them in, with --missing or mnlearn impute",
-    ARGUMENT: "missing= says what is done about them",
+    ARGUMENT: 'missing="drop" leaves these out, and missing="impute" fills the cells in',
     KEY: "fill them in with mnlearn impute",
 }
 # So many items at most; the table has a cell for each row and item.
@@ -63,7 +63,7 @@ class Examples(NamedTuple):
         if isinstance(self.data, Dataset):
             return self.data
         if advice is None:
-            advice = _ADVICE[self.rules.form]
+            advice = MISSING_ADVICE[self.rules.form]
         row, column = np.argwhere(self.data.values == MISSING)[0]
         schema = self.data.schema
         v = int(schema.variable_of[column])
@@ -151,7 +151,7 @@ def load_groups(
 ) -> tuple[Examples, dict[str, Dataset | IncompleteData]]:
     """Read examples, and divide them by a column that names the group of each.
 
-    Returns all examples, and those of each group in the order in which the groups appear. With
+    Returns all examples, and those of each group in the order of a variable's states. With
     `leave_out`, rows whose group is missing are left out and not refused.
     """
     rules = Rules() if rules is None else rules
@@ -176,6 +176,10 @@ def load_groups(
         )
     data = incomplete(examples.data)
     rows = data.rows[data.row_of]
+    texts = [str(value) for value in own[0].values]
+    states = own[0].categories or sorted(texts, key=order_of(texts))
+    place = {str(state): k for k, state in enumerate(states)}
+    known = sorted(known, key=lambda k: place[texts[k]])
     return examples, {
         str(own[0].values[k]): merge_cells(rows[own[0].codes == k], schema=data.schema)
         for k in known

@@ -58,9 +58,12 @@ def _read_text(path: Path) -> tuple[Schema, Ones]:
 def _read_parquet(path: Path) -> tuple[Schema, Ones]:
     """Return the table of a Parquet file whose columns are numbers; ValueError if it is none."""
     from pyarrow.parquet import ParquetFile
+    from pyarrow.types import is_dictionary, is_nested
 
     with ParquetFile(path) as file:
         n_rows, fields = file.metadata.num_rows, file.schema_arrow
+        if any(is_nested(field.type) or is_dictionary(field.type) for field in fields):
+            raise ValueError
         kinds = [np.dtype(field.type.to_pandas_dtype()) for field in fields]
         has_index = any(name.startswith("__index_level_") for name in fields.names)
         if n_rows * len(kinds) < rows.LARGE or has_index or any(k.kind not in "iuf" for k in kinds):

@@ -15,6 +15,7 @@ from mnlearn.data.column_checks import (
     NAMELESS,
     names_rows,
     notes_on,
+    notes_on_codes,
     odd_rows,
     refuse_long,
     refuse_sums,
@@ -23,7 +24,7 @@ from mnlearn.data.columns import Column, match, read_column
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.incomplete import IncompleteData, merge_cells
 from mnlearn.data.rows import Ones, Rows
-from mnlearn.data.rules import Rules
+from mnlearn.data.rules import OPTION, Rules
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import DATA, InputError
 from mnlearn.runtime.names import check_names
@@ -118,7 +119,7 @@ def read_columns(
     notes += _unmatched(columns, rules)
     values = np.column_stack([values for _, values in read])
     if is_named:
-        notes += notes_on(schema, values, rules)
+        notes += [*notes_on(schema, values, rules), *notes_on_codes(own, rules)]
         notes += odd_rows(values, lambda row: _row_of(place(row, kept[0]), where))
     return Table(schema, values, names, tuple(notes), weight)
 
@@ -174,9 +175,10 @@ def _read_all(
             faults.append(error)
             names.append(repr(columns[v].name))
     if len(faults) > 1:
+        chosen = rules.form.format("columns", '["a", "b"]')
         faults[0].advice = (
             f"{len(names) - 1} more cannot be read: {some_of(names[1:], _LISTED)}; "
-            f"{rules.option('columns')} names those that are variables"
+            f"{'--columns a,b' if rules.form == OPTION else chosen} names those that are variables"
         )
     if faults:
         raise faults[0]

@@ -38,7 +38,10 @@ def read_item_groups(
         colour_of[name] = colour or colour_of.get(name, "")
     missing = [item for item in labels if item not in group]
     if missing:
-        raise InputError(f"{path}: expected a group for each item, lacks {', '.join(missing)}.")
+        raise InputError(
+            f"{path}: expected a group for each item, lacks {', '.join(missing)}; give each a "
+            "line, or take --leave-out for those that are no items."
+        )
     return colour_groups([group[item] for item in labels], colour_of)
 
 
