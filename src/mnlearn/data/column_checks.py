@@ -118,10 +118,10 @@ def notes_on_codes(columns: Sequence[Column], rules: Rules) -> Iterator[str]:
             gap = min(abs(code - other) for other in others)
             if _CODE.fullmatch(f"{code:g}") and gap >= others[-1] - others[0]:
                 found.setdefault(f"{code:g}", []).append(repr(column.name))
-    for code, names in found.items():
+    for text, named in found.items():
         yield (
-            f"{code} is far from the other numbers of {', '.join(names)}; if it means that the "
-            f"answer is missing, {rules.write('na', code)}"
+            f"{text} is far from the other numbers of {', '.join(named)}; if it means that the "
+            f"answer is missing, {rules.write('na', text)}"
         )
 
 

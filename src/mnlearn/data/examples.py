@@ -179,10 +179,10 @@ def load_groups(
     texts = [str(value) for value in own[0].values]
     states = own[0].categories or sorted(texts, key=order_of(texts))
     place = {str(state): k for k, state in enumerate(states)}
-    known = sorted(known, key=lambda k: place[texts[k]])
+    ranked = sorted(known, key=lambda k: place[texts[k]])
     return examples, {
         str(own[0].values[k]): merge_cells(rows[own[0].codes == k], schema=data.schema)
-        for k in known
+        for k in ranked
     }
 
 
