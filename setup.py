@@ -25,7 +25,6 @@ STUDY_FILES = (
     "workflow/peers/*.R",
     "workflow/profiles/*/config.yaml",
     "workflow/rules/*.smk",
-    "workflow/schemas/*.yaml",
     "workflow/studies/*.yaml",
 )
 # The address of the repository, for the links of the package. The sources do not know it.

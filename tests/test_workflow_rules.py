@@ -7,8 +7,6 @@ import shlex
 import subprocess
 
 import pytest
-from snakemake.exceptions import WorkflowError
-from snakemake.utils import validate
 
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.yaml_files import read_yaml
@@ -16,6 +14,8 @@ from mnlearn_studies.datasets.prepare import check_dataset
 from mnlearn_studies.records.kinds import KINDS
 from mnlearn_studies.study.definition import load_study, study_path
 from mnlearn_studies.study.folders import config_files, run_folder
+from mnlearn_studies.study.reading import read
+from mnlearn_studies.study.settings import Settings
 from workflow_tree import ROOT, TINY, Tree
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("rules")]
@@ -230,12 +230,11 @@ def test_numbers_of_parts_that_there_are_not(parts):
 
 
 def refuse_configuration(key, value):
-    """Check that the Snakefile refuses a value of a key of config.yaml, and takes the usual one."""
+    """Check that a value of a key of config.yaml is refused, and the usual one is taken."""
     config = read_yaml(ROOT / "config.yaml")
-    schema = ROOT / "workflow/schemas/config.schema.yaml"
-    validate(config, schema)
-    with pytest.raises(WorkflowError):
-        validate({**config, key: value}, schema)
+    read(Settings, config, "config.yaml")
+    with pytest.raises(InputError, match="config.yaml, .*: expected "):
+        read(Settings, {**config, key: value}, "config.yaml")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ declarations of the learners, or from the headings of the decision records. `stu
 types of the Python learners.
 """
 
+import dataclasses
 import json
 import re
 import runpy
@@ -30,6 +31,7 @@ from mnlearn_studies.report.pages.numbers import PublishedNumber, published_numb
 from mnlearn_studies.report.pages.overview import GROUPS, count_groups, read_claims
 from mnlearn_studies.study.definition import paper_title, studies_of_papers
 from mnlearn_studies.study.published import load_published
+from mnlearn_studies.study.settings import Settings
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -217,11 +219,10 @@ def accuracy_table() -> str:
 
 def configuration_table() -> str:
     """Return the keys of config.yaml, with their values there and what they mean."""
-    schema = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text("utf-8"))
     values = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
     rows = [
-        [f"`{key}`", f"`{json.dumps(values[key])}`", of["description"]]
-        for key, of in schema["properties"].items()
+        [f"`{f.name}`", f"`{json.dumps(values[f.name])}`", f.metadata["help"]]
+        for f in dataclasses.fields(Settings)
     ]
     return pipe_table(("key", "value", "meaning"), rows, "lll")
 

@@ -44,7 +44,7 @@ def test_help_imports_nothing_that_is_slow():
 import sys
 from mnlearn.cli import main
 main(["--help"], standalone_mode=False)
-slow = {"numpy", "numba", "pandas", "scipy", "matplotlib", "requests", "jsonschema", "tqdm"}
+slow = {"numpy", "numba", "pandas", "scipy", "matplotlib", "requests", "tqdm"}
 assert not slow & set(sys.modules), slow & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
@@ -66,7 +66,7 @@ import sys
 from mnlearn.cli import main
 main(["fit", "dtsl", "--train", {str(train)!r}, "--out", {str(tmp_path / "m.npz")!r}],
      standalone_mode=False)
-slow = {{"pandas", "sklearn", "matplotlib", "requests", "networkx", "jsonschema", "scipy.linalg",
+slow = {{"pandas", "sklearn", "matplotlib", "requests", "networkx", "scipy.linalg",
          "scipy.special", "scipy.sparse", "scipy.optimize", "scipy.stats"}}
 assert not slow & set(sys.modules), slow & set(sys.modules)
 """

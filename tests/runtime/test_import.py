@@ -31,7 +31,7 @@ def watch(event, arguments):
     elif event in ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.link"):
         written.append(f"{event} {arguments[0]}")
 
-OF_STUDIES = ("mnlearn_studies", "snakemake", "requests", "jsonschema", "markdown")
+OF_STUDIES = ("mnlearn_studies", "snakemake", "requests", "markdown")
 
 def settings():
     return {name: repr(getattr(numba.config, name)) for name in dir(numba.config)
@@ -96,7 +96,7 @@ def test_importing_everything_changes_nothing(tmp_path):
 # The command in a process that has no package of the extra `study`.
 PLAIN = """
 import contextlib, io, sys
-for name in ("filelock", "jsonschema", "markdown", "psutil", "requests", "snakemake", "urllib3"):
+for name in ("filelock", "markdown", "psutil", "requests", "snakemake", "urllib3"):
     sys.modules[name] = None
 from mnlearn.cli import main
 tried = ["--help", "methods", "demo", "study dtsl", "datasets", "step write dtsl page"]

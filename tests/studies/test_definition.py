@@ -101,9 +101,8 @@ def renamed(place, name):
 
 @pytest.fixture
 def write(tmp_path):
-    """Write a study into a folder with the schemas, and return its file."""
+    """Write a study into a folder, and return its file."""
     (tmp_path / "studies").mkdir()
-    (tmp_path / "schemas").symlink_to(ROOT / "workflow/schemas")
 
     def write(content):
         path = tmp_path / "studies/s.yaml"

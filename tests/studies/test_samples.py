@@ -15,7 +15,7 @@ from mnlearn_studies.datasets.sample_names import (
 )
 from mnlearn_studies.records.gather import COLUMNS, mean_over_folds
 from mnlearn_studies.study.definition import Study, load_study
-from workflow_tree import ROOT, TINY
+from workflow_tree import TINY
 
 KNOWN = [f"{base}-n{size}-f{fold}" for base in "ab" for size in (10, 100) for fold in range(2)]
 SAMPLED = {
@@ -73,7 +73,6 @@ def test_short_names_stand_for_samples():
 @pytest.fixture
 def load(tmp_path):
     (tmp_path / "studies").mkdir()
-    (tmp_path / "schemas").symlink_to(ROOT / "workflow/schemas")
 
     def load(content):
         path = tmp_path / "studies/s.yaml"

@@ -1,7 +1,5 @@
 """The list of studies that come with mnlearn follows from their files."""
 
-import shutil
-
 import pytest
 
 from mnlearn_studies.study import definition
@@ -15,11 +13,10 @@ KEY = 'reproduces: {authors: "Chow & Liu", year: 1968, subject: trees}\n'
 def folder(tmp_path, monkeypatch):
     """A folder with the study demo, and the same for papers of 1968 and of no paper."""
     workflow, source = tmp_path / "workflow", source_folder() / "workflow"
-    shutil.copytree(source / "schemas", workflow / "schemas")
     text = (source / "studies/demo.yaml").read_text("utf-8")
     listed = text.replace("listed: false\n", "")
     assert listed != text
-    (workflow / "studies").mkdir()
+    (workflow / "studies").mkdir(parents=True)
     for name, content in {"demo": text, "a": listed, "b": KEY + listed, "c": KEY + text}.items():
         (workflow / "studies" / f"{name}.yaml").write_text(content, "utf-8")
     monkeypatch.setattr(definition, "source_folder", lambda: tmp_path)

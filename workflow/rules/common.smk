@@ -6,8 +6,6 @@ import json
 import os
 from pathlib import Path
 
-from snakemake.utils import validate
-
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.prepare import check_dataset, list_unavailable
 from mnlearn_studies.plan.configuration import planned
@@ -17,8 +15,8 @@ from mnlearn_studies.records.kinds import KINDS
 from mnlearn_studies.records.record import Record
 from mnlearn_studies.report.all_products import product_files, stamp_of
 from mnlearn_studies.running.locks import mark_run
-
-validate(config, "../schemas/config.schema.yaml")
+from mnlearn_studies.study.reading import read
+from mnlearn_studies.study.settings import Settings
 
 # Whichever Snakefile includes this one.
 WORKFLOW = Path(str(workflow.current_basedir)).parent
@@ -34,6 +32,7 @@ shell.prefix("source {JOBS:q}; ")
 def make_plan():
     """Return the plan of the run; a fault in a study or a dataset's name ends the planning."""
     try:
+        read(Settings, config, "config.yaml")
         left_out = list_unavailable(Path("results/data"))
         plan = planned(
             config["studies"], config["datasets"], config, Path("results"), left_out

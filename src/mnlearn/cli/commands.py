@@ -36,7 +36,7 @@ ENTRY_POINTS = "mnlearn.commands"
 # Packages that only some commands need, and the extra of mnlearn that brings each of them.
 _EXTRAS = {
     **dict.fromkeys(
-        ("filelock", "jsonschema", "markdown", "psutil", "requests", "snakemake", "urllib3"),
+        ("filelock", "markdown", "psutil", "requests", "snakemake", "urllib3"),
         "study",
     ),
     "snakemake_executor_plugin_slurm": "slurm",

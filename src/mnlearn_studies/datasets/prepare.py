@@ -87,7 +87,7 @@ def prepare_dataset(
     """Return the splits of a dataset, which is fetched to a folder, drawn, built or split.
 
     seed : of what is drawn or split at random. local : how a person's own dataset is given (see
-    `config.schema.yaml`), of a sample its base; empty for others. Of a dataset that cannot be
+    `study.settings`), of a sample its base; empty for others. Of a dataset that cannot be
     fetched, the reason is left in a file for `list_unavailable`.
     """
     base = base_of(name)

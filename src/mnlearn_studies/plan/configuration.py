@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pandas as pd
 
 from mnlearn.data.dataset import load_npz
@@ -22,12 +21,10 @@ from mnlearn_studies.study.folders import (
     data_folder,
     own_file,
     results_folder,
-    source_folder,
     workflow_folders,
 )
-
-# Longer messages quote whole lists.
-_LONGEST_MESSAGE = 300
+from mnlearn_studies.study.reading import read
+from mnlearn_studies.study.settings import Settings
 
 
 def find_study(name: str) -> Study:
@@ -41,11 +38,14 @@ def definition_of(name: str) -> str:
 
 
 def configuration() -> dict[str, Any]:
-    """Return the content of config.yaml, checked against its schema; see `config_files`."""
-    schema = source_folder() / "workflow" / "schemas" / "config.schema.yaml"
+    """Return the content of config.yaml, checked; see `config_files`."""
     content: dict[str, Any] = {}
     for path in config_files():
-        content = load_checked(path, schema, content)
+        given = read_yaml(path)
+        if not isinstance(given, dict):
+            raise InputError("expected keys with values.", where=path)
+        content |= given
+        read(Settings, content, str(path))
     return content
 
 
@@ -104,35 +104,6 @@ def _explain(plan: Plan, record: Record, changed: list[str]) -> list[str]:
     models = Record("models", record.study, record.dataset, record.names)
     why = ", ".join(differences(learned_from, plan.recipe(models)))
     return [f"learning ({why})" if each == "learning" and why else each for each in changed]
-
-
-def load_checked(path: Path, schema_path: Path, defaults: Mapping[str, Any] | None = None) -> Any:
-    """Return the value in a YAML file, which has to fit a schema.
-
-    defaults : values of keys that the file may leave out.
-    """
-    content, schema = read_yaml(path), read_yaml(schema_path)
-    if defaults is not None and isinstance(content, dict):
-        content = {**defaults, **content}
-    errors = sorted(
-        jsonschema.Draft202012Validator(schema).iter_errors(content),
-        key=lambda error: [str(part) for part in error.path],
-    )
-    if errors:
-        place = ".".join(str(part) for part in errors[0].path) or "top level"
-        raise InputError(f"{path}, {place}: {_message(errors[0])}.")
-    return content
-
-
-def _message(error: jsonschema.ValidationError) -> str:
-    """Return what is wrong with a value, in words where the schema has a regular expression."""
-    if error.validator == "pattern":
-        sample = ", or a sample such as msnbc-n1000-f2" if "-f" in error.validator_value else ""
-        name = f"a name of lower-case letters, digits and _{sample}"
-        return f"expected {name}, got {error.instance!r}"
-    if len(error.message) <= _LONGEST_MESSAGE:
-        return str(error.message)
-    return f"{error.message[:_LONGEST_MESSAGE]} …"
 
 
 _COUNTS = ("n_vars", *(f"n_{split}" for split in SPLITS))

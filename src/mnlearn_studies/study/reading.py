@@ -197,7 +197,7 @@ def walk(part: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ..
 
 def part_name(key: str, number: int, part: Any) -> str:
     """Return how messages name the part with a number of the list under a key."""
-    word = key if key == "series" else key.removesuffix("s")
+    word = {"series": "series", "studies": "study"}.get(key, key.removesuffix("s"))
     names = part if isinstance(part, Mapping) else {}
     return f"{word} {next((names[key] for key in ('name', 'head', 'id') if key in names), number)}"
 

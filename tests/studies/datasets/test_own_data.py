@@ -11,8 +11,7 @@ from mnlearn.data.examples import load_dataset
 from mnlearn.data.text_tables import save_text
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.prepare import prepare_dataset
-from mnlearn_studies.plan.configuration import load_checked
-from mnlearn_studies.study.folders import source_folder
+from mnlearn_studies.plan.configuration import configuration
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -75,12 +74,9 @@ def test_files_that_cannot_be_split_are_refused(local, message):
     ],
 )
 def test_entries_of_another_form_are_refused(local):
-    source = source_folder()
-    schema = source / "workflow/schemas/config.schema.yaml"
-    usual = load_checked(source / "config.yaml", schema, {})
-    Path("own.yaml").write_text(f"local: {local!r}\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"own\.yaml, local"):
-        load_checked(Path("own.yaml"), schema, usual)
+    Path("config.yaml").write_text(f"local: {local!r}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"config\.yaml, local"):
+        configuration()
 
 
 def test_the_configuration_limits_how_far_files_expand():
