@@ -233,7 +233,7 @@ def refuse_configuration(key, value):
     """Check that a value of a key of config.yaml is refused, and the usual one is taken."""
     config = read_yaml(ROOT / "config.yaml")
     read(Settings, config, "config.yaml")
-    with pytest.raises(InputError, match="config.yaml, .*: expected "):
+    with pytest.raises(InputError, match=r"config\.yaml, .*: expected "):
         read(Settings, {**config, key: value}, "config.yaml")
 
 

@@ -31,15 +31,7 @@ _ABSENT = "(absent)"
 
 @dataclass(frozen=True)
 class Difference:
-    """One value that differs.
-
-    Attributes
-    ----------
-    place : tuple of str
-        The keys that lead to the value.
-    recorded, made : object
-        The value that is kept, and the one that was computed again.
-    """
+    """One value that differs: the keys that lead to it, the kept value, and that made again."""
 
     place: tuple[str, ...]
     recorded: Any

@@ -39,17 +39,8 @@ def recompute(
 ) -> bool:
     """Make a sample of records again and compare them; return whether all are as they should be.
 
-    Parameters
-    ----------
-    root, copy : Path
-        The checkout, from which data that were fetched are taken; and a clone of it, in which
-        records are replaced.
-    n, minutes : int, float
-        Most records to draw, and the time in which they are made.
-    seed : int
-        Of the draw.
-    say : callable
-        Is given each line of the report.
+    root, copy : the checkout, from which data that were fetched are taken; and a clone of it, in
+    which records are replaced. n, minutes : most records to draw, and the time to make them in.
     """
     config = {**configuration(), "parts": 1, "recorded": False}
     plan = planned(list(shipped_studies()), [], config, copy / "results", {})
@@ -82,18 +73,9 @@ def name_of(record: Record) -> str:
 class Recomputation:
     """Makes records again in a copy of the checkout, and notes which of them differ.
 
-    Attributes
-    ----------
-    plan : Plan
-        Of the copy.
-    root, copy, say
-        See `recompute`.
-    compared : set of Record
-        The records that were made again: those drawn, and kept ones that these need.
-    faults : set of Record
-        Those that differ by more than they may, or could not be made.
-    elsewhere : set of str
-        What records and this machine say of their arithmetic, where the two differ.
+    plan : of the copy. compared : what was made again: records that were drawn, and kept ones that
+    these need. faults : those that differ by more than they may, or could not be made. elsewhere :
+    what records and this machine say of their arithmetic, where the two differ.
     """
 
     plan: Plan
@@ -207,16 +189,8 @@ def draw_sample(
 ) -> list[Record]:
     """Draw current records such that each kind, and within a kind each study, comes up in turn.
 
-    Parameters
-    ----------
-    plan : Plan
-        A plan of the studies to draw from.
-    n, seconds : int, float
-        Most records, and the time of all of them with what they lack.
-    seed : int
-        Of the draw.
-    expected : callable
-        Returns the seconds of one job.
+    n, seconds : most records, and the time of all with what they lack. expected : returns the
+    seconds of one job.
     """
     rng = random.Random(seed)
     kinds = [_shuffled(plan, kind, rng) for kind in sorted(KINDS)]

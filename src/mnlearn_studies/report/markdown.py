@@ -44,10 +44,28 @@ def bullets(items: Iterable[str]) -> str:
     return "\n".join(f"- {item}" for item in items)
 
 
-def pipe_table(head: Sequence[str], rows: Iterable[Sequence[str]], alignment: str) -> str:
-    """Return a table; its cells are Markdown, `alignment` has `l` or `r` for each column."""
-    rule = [{"l": "---", "r": "---:"}[side] for side in alignment]
-    return "\n".join("| " + " | ".join(row) + " |" for row in (head, rule, *rows))
+def pipe_table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], alignment: str, *, is_aligned: bool = False
+) -> str:
+    """Return a table; its cells are Markdown, `alignment` has `l` or `r` for each column.
+
+    is_aligned : whether the cells of a column are of one width also where the table is text.
+    """
+    lines = [head, *rows]
+    widths = [max(3, *map(len, cells)) if is_aligned else 0 for cells in zip(*lines, strict=True)]
+    # A rule that is not aligned has three hyphens.
+    least = {"l": 3, "r": 4}
+    rule = [
+        (":" if side == "r" else "-").rjust(width or least[side], "-")
+        for side, width in zip(alignment, widths, strict=True)
+    ]
+    return "\n".join(
+        f"| {' | '.join(map(_pad, line, alignment, widths))} |" for line in (head, rule, *lines[1:])
+    )
+
+
+def _pad(text: str, side: str, width: int) -> str:
+    return text.rjust(width) if side == "r" else text.ljust(width)
 
 
 def list_contents(blocks: Iterable[str]) -> str:

@@ -92,11 +92,10 @@ class Material:
         """Return our numbers by dataset; of the chosen models, if no variant is named."""
         return self.numbers(Source(method, quantity, variant))
 
-    def variants(self, method: str, order: Sequence[str] | None = None) -> list[str]:
-        """Return the variants of a method that have scores, in an order or that of the scores."""
-        own = self.scores[(self.scores["method"] == method) & (self.scores["variant"] != "")]
-        present = list(dict.fromkeys(own["variant"]))
-        return present if order is None else [v for v in order if v in present]
+    def variants(self, method: str, order: Sequence[str]) -> list[str]:
+        """Return the variants of a method that have scores, in an order."""
+        present = set(self.scores.loc[self.scores["method"] == method, "variant"])
+        return [variant for variant in order if variant in present]
 
     def by_variant(self, method: str, quantity: str, variants: Iterable[str]) -> dict[str, Column]:
         """Return our numbers of variants of a method by variant and dataset."""

@@ -20,18 +20,13 @@ TableName = Annotated[str | int | float, Limit("the name of a table", lambda val
 _KEY = ["study", "table", "dataset", "method", "quantity"]
 
 
-def published_path() -> Path:
-    """Return the file of published numbers, which stands beside the dataset registry."""
-    return registry_path().with_name("published.tsv")
-
-
 def load_published(path: Path | str | None = None) -> pd.DataFrame:
-    """Read the published numbers (`published_path()` if no path is given), in file order.
+    """Read the published numbers, those beside the dataset registry if no path is given, in order.
 
     Returns the columns study, table, dataset, method, quantity and note as text, value as float,
     printed as the text of the value in the paper, decimals as its number of decimals.
     """
-    path = Path(path) if path is not None else published_path()
+    path = Path(path or registry_path().with_name("published.tsv"))
     rows = [_parse(cells, where) for where, cells in read_table(path, COLUMNS)]
     frame = pd.DataFrame(rows, columns=[*COLUMNS, "printed", "decimals"])
     repeated = frame.duplicated(_KEY)

@@ -24,8 +24,11 @@ VARIANT_SCORES = [
 ]
 
 
+OF_DTSL = {"method": "dtsl", "variants": ["default", "prune"]}
+
+
 def test_variants_are_averaged_and_counted(published):
-    table = make("variants", scores_of(VARIANT_SCORES), published, method="dtsl")
+    table = make("variants", scores_of(VARIANT_SCORES), published, **OF_DTSL)
     assert texts(table) == [
         ["default", "-5.550", "1", "-5.250", "1", "1", "20", "4.00"],
         ["prune", "-5.500", "2", "-5.250", "1", "1", "40", "3.00"],
@@ -35,7 +38,7 @@ def test_variants_are_averaged_and_counted(published):
 
 
 def test_variants_by_dataset_mark_the_best_and_the_chosen(published):
-    table = make("variants_by_dataset", scores_of(VARIANT_SCORES), published, method="dtsl")
+    table = make("variants_by_dataset", scores_of(VARIANT_SCORES), published, **OF_DTSL)
     assert texts(table) == [
         ["NLTCS", "-5.300", "-5.200*", "prune"],
         ["MSNBC", "-5.800*", "-5.800", "default"],
@@ -61,18 +64,17 @@ GROUPS = [
 def test_the_spread_over_methods_stands_beside_the_standard_error(published):
     """A dataset on which one of the methods has a score has no row."""
     scores = scores_of(SEEDS)
-    table = make("spread", scores, published, quantity="pll", groups=GROUPS, decimals=2)
+    table = make("spread", scores, published, quantity="pll", groups=GROUPS)
     assert texts(table) == [
-        ["NLTCS", "A", "3", "-5.20", "0.20", "-5.40", "-5.00", "0.20", "1.00"],
-        ["NLTCS", "B", "2", "-4.00", "0.00", "-4.00", "-4.00", "", ""],
+        ["NLTCS", "A", "3", "-5.2000", "0.2000", "-5.4000", "-5.0000", "0.2000", "1.00"],
+        ["NLTCS", "B", "2", "-4.0000", "0.0000", "-4.0000", "-4.0000", "", ""],
     ]
     sd = table.columns.index("sd")
     assert table.body[0].cells[sd].value == pytest.approx(0.2)
     # A record that is stale marks every number that it is part of.
     stale = make(
-        "spread", scores, published, quantity="pll", groups=GROUPS, decimals=2,
-        stale={("nltcs", "a_2")},
-    )  # fmt: skip
+        "spread", scores, published, quantity="pll", groups=GROUPS, stale={("nltcs", "a_2")}
+    )
     assert [cell.stale for cell in stale.body[0].cells] == [False] * 2 + [True] * 7
     assert not any(cell.stale for cell in stale.body[1].cells)
 

@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, ClassVar
 
 import networkx as nx
@@ -74,11 +75,6 @@ def _two_variables(
     return [float(p) for p in np.exp(value) / np.exp(value).sum()]
 
 
-def consistent() -> list[float]:
-    """Section 4.1: P(TT), P(TF), P(FT), P(FF) of a consistent network."""
-    return _two_variables((0.4, 0.8), (1 / 4, 2 / 3), base=1.0)
-
-
 def simplified() -> list[float]:
     """Section 4.2: weights of X1 & !X2, X1 & X2, X1, and the sum of all other absolute weights.
 
@@ -93,16 +89,6 @@ def simplified() -> list[float]:
     known = [frozenset({(0, 1), (1, 0)}), frozenset({(0, 1), (1, 1)}), frozenset({(0, 1)})]
     rest = sum(abs(w) for literals, w in weights.items() if literals not in known)
     return [*(weights.get(literals, 0.0) for literals in known), rest]
-
-
-def inconsistent_true() -> list[float]:
-    """Section 5: P(TT), P(TF), P(FT), P(FF) of the inconsistent network with the base (T, T)."""
-    return _two_variables((0.2, 0.8), (0.8, 0.2), base=1.0)
-
-
-def inconsistent_false() -> list[float]:
-    """Section 5: P(TT), P(TF), P(FT), P(FF) of the inconsistent network with the base (F, F)."""
-    return _two_variables((0.2, 0.8), (0.8, 0.2), base=0.0)
 
 
 def _shares(literals: list[int], target: int, base: float, orders: Orders) -> dict[Literals, float]:
@@ -180,11 +166,16 @@ def _cliques(scopes: list[list[int]]) -> Iterable[frozenset[int]]:
     return nx.chordal_graph_cliques(nx.complete_to_chordal_graph(graph)[0])
 
 
-_ALL = (
-    *(consistent, simplified, inconsistent_true, inconsistent_false, rotations, all_orders),
-    *(length_two, uniform, figure_1),
-)
-EXAMPLES: dict[str, Callable[[], list[float]]] = {one.__name__: one for one in _ALL}
+EXAMPLES: dict[str, Callable[[], list[float]]] = {
+    # Section 4.1, and Section 5 with the base instances (T, T) and (F, F).
+    "consistent": partial(_two_variables, (0.4, 0.8), (1 / 4, 2 / 3), base=1.0),
+    "inconsistent_true": partial(_two_variables, (0.2, 0.8), (0.8, 0.2), base=1.0),
+    "inconsistent_false": partial(_two_variables, (0.2, 0.8), (0.8, 0.2), base=0.0),
+    **{
+        one.__name__: one
+        for one in (simplified, rotations, all_orders, length_two, uniform, figure_1)
+    },
+}
 
 
 @dataclass(frozen=True, kw_only=True)

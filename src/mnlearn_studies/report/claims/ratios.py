@@ -37,21 +37,16 @@ _SHARE = Rule(
 
 @dataclass(frozen=True, kw_only=True)
 class _OfRatios(Entry):
-    """A claim about the ratios of `a` to `b`, NaN where `b` is 0; `mean` says which mean counts."""
+    """A claim about the ratios of `a` to `b`, NaN where `b` is 0."""
 
     a: ClaimSource
     b: ClaimSource
-    mean: Literal["arithmetic", "geometric"] = "arithmetic"
 
     needs_one_job: ClassVar = True
 
     def ratios(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the ratio of each dataset."""
         return np.array([x / y if y else math.nan for x, y in rows.tolist()])
-
-    def mean_of(self, ratios: NDArray[np.float64]) -> float:
-        """Return the mean of ratios."""
-        return float(ratios.mean()) if self.mean == "arithmetic" else geometric_mean(ratios)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +55,7 @@ class Ratio(_OfRatios):
 
     kind_name = "ratio"
     rule: Literal["ratio", "share", "rest"] = "ratio"
+    mean: Literal["arithmetic", "geometric"] = "arithmetic"
 
     rules: ClassVar = {
         "ratio": Rule(
@@ -79,7 +75,8 @@ class Ratio(_OfRatios):
             return self._compare_share(ratios)
         if not (ratios > 0).all():
             return _NOT_POSITIVE
-        mean, published = self.mean_of(ratios), self.published_number(is_divisor=True)
+        mean = float(ratios.mean()) if self.mean == "arithmetic" else geometric_mean(ratios)
+        published = self.published_number(is_divisor=True)
         return Outcome(ratio_verdict(mean, published), significant(mean), signed(mean - published))
 
     def _compare_share(self, ratios: NDArray[np.float64]) -> Outcome:
@@ -94,7 +91,7 @@ class Ratio(_OfRatios):
 
 @dataclass(frozen=True, kw_only=True)
 class Range(_OfRatios):
-    """The `mean` of ratios in a published range, `7 to 250`, or their `ends` against its ends."""
+    """The mean of ratios in a published range, `7 to 250`, or their `ends` against its ends."""
 
     kind_name = "range"
     rule: Literal["mean", "ends"] = "mean"
@@ -102,7 +99,7 @@ class Range(_OfRatios):
     rules: ClassVar = {
         "mean": Rule(
             "order of magnitude",
-            f"{{0.mean}}, ±{PERCENT}",
+            f"arithmetic, ±{PERCENT}",
             "`reproduced` if our mean speed-up is in the published range, whose ends give way by "
             f"{PERCENT}; above it `holds more strongly`, below it but above 1 it has a `smaller "
             "effect`, else it is `contradicted`",
@@ -128,7 +125,7 @@ class Range(_OfRatios):
             is_more = bool((relative >= -RANGE_TOLERANCE).all())
             ours = f"{significant(least)} to {significant(greatest)}"
             return Outcome(graded(is_near, more=is_more, smaller=least > 1), ours)
-        mean = self.mean_of(ratios)
+        mean = float(ratios.mean())
         is_more = mean > high * (1 + RATIO_TOLERANCE)
         is_near = not is_more and mean >= low * (1 - RATIO_TOLERANCE)
         return Outcome(graded(is_near, more=is_more, smaller=mean > 1), significant(mean))

@@ -3,13 +3,10 @@
 import csv
 import io
 from collections.abc import Sequence
+from itertools import groupby
 
-from mnlearn_studies.report.markdown import escape, paragraph
-from mnlearn_studies.report.tables.table import (
-    DAGGER,
-    Cell,
-    Table,
-)
+from mnlearn_studies.report.markdown import escape, paragraph, pipe_table
+from mnlearn_studies.report.tables.table import DAGGER, Cell, Table
 
 EMPTY_NOTE = "Nothing has been scored yet."
 
@@ -18,47 +15,25 @@ def to_csv(table: Table) -> str:
     """Return the table for programs: full precision, no footers, and a column `stale`."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    header: list[str] = []
-    for name in table.columns:
-        header += [name, f"{name}_stderr"] if name in table.with_stderr else [name]
+    spread = [name in table.with_stderr for name in table.columns]
+    names = zip(table.columns, spread, strict=True)
+    header = [each for name, more in names for each in (name, f"{name}_stderr")[: 1 + more]]
     writer.writerow([*header, "stale"])
-    for row in table.body:
-        if row.footer:
-            continue
-        line: list[str] = []
-        for name, cell in zip(table.columns, row.cells, strict=True):
-            line.append(_plain(cell.value))
-            if name in table.with_stderr:
-                line.append(_plain(cell.stderr))
+    for row in (row for row in table.body if not row.footer):
+        cells = zip(row.cells, spread, strict=True)
+        line = [each for cell, more in cells for each in (cell.value, cell.stderr)[: 1 + more]]
         writer.writerow([*line, "yes" if any(cell.stale for cell in row.cells) else ""])
     return text.getvalue()
 
 
-def _plain(value: float | int | str | None) -> str:
-    if value is None:
-        return ""
-    return repr(float(value)) if isinstance(value, float) else str(value)
-
-
 def to_markdown(table: Table) -> str:
     """Return the table for readers: the best numbers bold, numbers right-aligned, notes below."""
-    heads = [" ".join(part for part in parts if part) for parts in zip(*table.header, strict=True)]
-    lines = [[escape(head) for head in heads]]
-    lines += [[_markdown_cell(cell) for cell in row.cells] for row in table.body]
-    widths = [max(3, *(len(line[c]) for line in lines)) for c in range(len(heads))]
-    rule = [
-        "-" * (width - 1) + ":" if side == "r" else "-" * width
-        for side, width in zip(table.sides, widths, strict=True)
-    ]
-    out = [f"{paragraph(table.caption)}\n"] if table.caption else []
-    for line in (lines[0], rule, *lines[1:]):
-        padded = [
-            text.rjust(width) if side == "r" else text.ljust(width)
-            for text, side, width in zip(line, table.sides, widths, strict=True)
-        ]
-        out.append("| " + " | ".join(padded) + " |")
-    out += [f"\n{paragraph(note)}" for note in _notes(table)]
-    return "\n".join(out) + "\n"
+    heads = [" ".join(filter(None, parts)) for parts in zip(*table.header, strict=True)]
+    rows = [list(map(_markdown_cell, row.cells)) for row in table.body]
+    caption = [f"{paragraph(table.caption)}\n"] if table.caption else []
+    notes = [f"\n{paragraph(note)}" for note in _notes(table)]
+    shown = pipe_table(list(map(escape, heads)), rows, table.sides, is_aligned=True)
+    return "\n".join([*caption, shown, *notes]) + "\n"
 
 
 def _notes(table: Table) -> tuple[str, ...]:
@@ -118,16 +93,13 @@ def to_latex(table: Table) -> str:
 def _latex_upper_header(header: Sequence[str]) -> list[str]:
     """Return a row of headings over several columns, and the rules below them."""
     cells, rules = [], []
-    first = 0
-    while first < len(header):
-        last = first
-        while last + 1 < len(header) and header[last + 1] == header[first]:
-            last += 1
-        text = latex_text(header[first])
+    last = 0
+    for head, of_head in groupby(header):
+        first, last = last + 1, last + len(list(of_head))
+        text = latex_text(head)
         cells.append(rf"\multicolumn{{{last - first + 1}}}{{c}}{{{text}}}")
         if text:
-            rules.append(rf"\cmidrule(lr){{{first + 1}-{last + 1}}}")
-        first = last + 1
+            rules.append(rf"\cmidrule(lr){{{first}-{last}}}")
     return [" & ".join(cells) + r" \\", *rules]
 
 

@@ -23,7 +23,7 @@ from mnlearn_studies.report.tables.table import (
     value_cell,
 )
 from mnlearn_studies.study.published import Number
-from mnlearn_studies.study.reading import Decimals, at_least
+from mnlearn_studies.study.reading import at_least
 
 # Significance level of all tests.
 LEVEL = 0.05
@@ -96,7 +96,6 @@ class Paired(TableEntry):
     method: str
     against: tuple[str, ...]
     quantity: str = "cmll"
-    decimals: Decimals = 3
 
     def tabulate(self, material: Material) -> Table:
         method, others = self.method, self.against
@@ -133,9 +132,9 @@ class Paired(TableEntry):
     def _cell(self, number: Number | None, bold: bool, other: str) -> Cell:
         if number is None:
             return Cell(methods=(self.method,))
-        text = f"{number.value:+.{self.decimals}f}"
+        text = f"{number.value:+.3f}"
         if number.stderr is not None:
-            text += f" ± {number.stderr:.{self.decimals}f}"
+            text += f" ± {number.stderr:.3f}"
         methods = (self.method, other)
         return Cell(text, number.value, bold, methods=methods, stderr=number.stderr)
 
@@ -172,7 +171,6 @@ class Spread(TableEntry):
     kind_name = "spread"
     quantity: str
     groups: tuple[Group, ...]
-    decimals: Decimals = 4
 
     def tabulate(self, material: Material) -> Table:
         listed = dict.fromkeys(name for group in self.groups for name in group.methods)
@@ -196,11 +194,10 @@ class Spread(TableEntry):
         sd = float(values.std(ddof=1))
         shown = [float(values.mean()), sd, float(values.min()), float(values.max())]
         cells = [count_cell(len(scores), *methods)]
-        cells += [value_cell(value, self.decimals, *methods) for value in shown]
+        cells += [value_cell(value, 4, *methods) for value in shown]
         errors = [score.stderr for score in scores if score.stderr is not None]
         if error := float(np.mean(errors)) if errors else 0.0:
-            cells += [value_cell(error, self.decimals, *methods)]
-            cells += [value_cell(sd / error, 2, *methods)]
+            cells += [value_cell(error, 4, *methods), value_cell(sd / error, 2, *methods)]
         return cells + [Cell(methods=methods)] * (len(_SPREAD) - len(cells))
 
 
@@ -208,13 +205,12 @@ class Spread(TableEntry):
 class Variants(TableEntry):
     """One row per variant of a method, averaged over the datasets that have all variants.
 
-    variants : their order; that of the scores if not given.
+    variants : their order.
     """
 
     kind_name = "variants"
     method: str
-    variants: tuple[str, ...] | None = None
-    decimals: Decimals = 3
+    variants: tuple[str, ...]
 
     def tabulate(self, material: Material) -> Table:
         method, variants = self.method, material.variants(self.method, self.variants)
@@ -235,7 +231,7 @@ class Variants(TableEntry):
             cells = [Cell(variant, variant)]
             for quantity in ("cmll", "pll"):
                 n_best = sum(variant in _best(data[quantity], d) for d in datasets)
-                cells.append(mean(quantity, variant, self.decimals))
+                cells.append(mean(quantity, variant, 3))
                 cells.append(count_cell(n_best, method))
             cells.append(count_cell(chosen.count(variant), method))
             cells.append(mean("n_features", variant, 0))
@@ -291,7 +287,7 @@ class VariantsByDataset(Variants):
         rows = []
         for dataset in material.in_any(found.values()):
             chosen = best_variant(validation, dataset)
-            numbers = [number_cell(found[v].get(dataset), self.decimals, method) for v in variants]
+            numbers = [number_cell(found[v].get(dataset), 3, method) for v in variants]
             best = max(float(cell.text) for cell in numbers if cell.text)
             cells = [
                 replace(cell, text=cell.text + "*" * (v == chosen), bold=float(cell.text) == best)
