@@ -52,8 +52,8 @@ def test_a_configuration_may_have_some_of_the_keys(packaged):
     assert configuration()["seed"] == 20
     rows = {row["name"]: row["state"] for row in numbers("datasets --json")["datasets"]}
     assert (rows["mine"], rows["nltcs"]) == ("own", "absent")
-    Path("config.yaml").write_text("seeds: 3\n", encoding="utf-8")
-    refuse("study demo --stale", "config.yaml, top level: Additional properties are not allowed")
+    Path("config.yaml").write_text("colour: 3\n", encoding="utf-8")
+    refuse("study demo --stale", "config.yaml: no option 'colour'; expected one of studies")
 
 
 def test_an_own_study_is_found_and_goes_before_one_of_the_package(packaged):

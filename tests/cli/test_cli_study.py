@@ -90,17 +90,20 @@ def tree(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "config.yaml, top level: None is not of type 'object'"),
-        ("[1]", "config.yaml, top level: [1] is not of type 'object'"),
+        ("", "config.yaml: expected keys with values"),
+        ("[1]", "config.yaml: expected keys with values"),
         ("seed: [", "config.yaml, line 1: is not YAML"),
         pytest.param("a: " * 50_000, "config.yaml, line 1: is not YAML", id="colons"),
         pytest.param(
             "[" * 100_000, "config.yaml: its brackets are nested too deeply", id="brackets"
         ),
-        (CONFIG.replace("seed: 20", ""), "config.yaml, top level: 'seed' is a required property"),
-        (CONFIG.replace("seed: 20", "seed: a"), "config.yaml, seed: 'a' is not of type 'integer'"),
+        (CONFIG.replace("seed: 20", ""), "config.yaml: expected the key 'seed'"),
+        (
+            CONFIG.replace("seed: 20", "seed: a"),
+            "config.yaml, seed: expected a whole number from 0",
+        ),
         (CONFIG.replace("seed: 20", "seed: " + "9" * 5000), "config.yaml: has a value that"),
-        (CONFIG.replace("[dtsl]", "[../dtsl]"), "config.yaml, studies.0: expected a name of"),
+        (CONFIG.replace("[dtsl]", "[../dtsl]"), "config.yaml, study 1: expected a name of"),
     ],
 )
 def test_a_damaged_configuration_is_refused(tree, text, problem):
