@@ -56,7 +56,8 @@ def refuse_new_values(cells: Cells, where: str) -> None:
             f"has values that stand in no line below, such as {shorten(first[new.index(True)])}.",
             where=where,
             line=cells.lines[0],
-            advice="if they are the names of the columns, write each of them in quotation marks",
+            advice="if they are the names of the columns, write each of them in quotation marks; "
+            "if they are an example, add a line of names above it",
         )
 
 
