@@ -45,7 +45,6 @@ TINY = {
             "name": "beside",
             "kind": "scatter",
             "caption": "",
-            "quantity": "PLL",
             "x": {"method": "atomic", "quantity": "pll", "head": "atomic"},
             "y": {"method": "dtsl", "quantity": "pll", "head": "DTSL"},
         }

@@ -299,14 +299,14 @@ def test_groups_with_missing_cells_are_filled_in_together():
         "\n".join([f"{head},sex", *lines, "1,0,1,", "0,1,1,NA"]) + "\n", encoding="utf-8"
     )
     how = "--missing impute --permutations 9 --bootstraps 0"
-    apart = succeed(f"ising m.csv --compare f.csv {how} --out apart")
+    apart = succeed(f"ising f.csv --compare m.csv {how} --out apart")
     one = succeed(f"ising all.csv --compare-by sex {how} --out one")
     assert "left out 2 rows without a group" in one.stderr
     assert "group f: filled in missing cells of" in one.stderr
     assert "group f: filled in missing cells of" in apart.stderr
     tests = [pd.read_csv(f"{folder}/comparison_tests.csv") for folder in ("apart", "one")]
     pd.testing.assert_frame_equal(*tests)
-    strengths = tests[0][["strength: m", "strength: f"]].to_numpy()
+    strengths = tests[0][["strength: f", "strength: m"]].to_numpy()
     assert tests[0]["value"][0] == pytest.approx(np.ptp(strengths[0]))
     refuse(f"ising all.csv --compare-by sex {how.replace('impute', 'refuse')} --out no", "line 92")
 

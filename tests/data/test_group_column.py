@@ -21,12 +21,12 @@ def write(tmp_path, text):
 def test_rows_are_divided_in_order(tmp_path):
     path = write(tmp_path, "a,sex,b\n1,m,no\n0,f,yes\n1,f,yes\n0,m,no\n1,m,no\n")
     found, groups = load_groups(path, "sex")
-    assert list(groups) == ["m", "f"]
+    assert list(groups) == ["f", "m"]
     assert examples(groups["m"]) == [[1, 0], [0, 0], [1, 0]]
     # Both groups are read alike, though all of f have one value of b.
     assert examples(groups["f"]) == [[0, 1], [1, 1]]
     assert found.data.schema.names == groups["f"].schema.names == ("a", "b")
-    assert examples(join_groups(groups)) == [[1, 0], [0, 0], [1, 0], [0, 1], [1, 1]]
+    assert examples(join_groups(groups)) == [[0, 1], [1, 1], [1, 0], [0, 0], [1, 0]]
     assert len(examples(found.data)) == 5
 
 

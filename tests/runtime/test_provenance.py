@@ -106,7 +106,7 @@ SAME = [
     ('"features of a tree"', '"which features are made of a tree"'),
     ('citation = "Lowd & Davis 2010"', 'citation = "Lowd and Davis 2010"'),
     ('title = "DTSL"', 'title = "The DTSL learner"'),
-    ('_MARKOV = (".mn", ".uai")', '_MARKOV = (".mn", ".uai", ".json")'),
+    ('Form(".xml", "bif.read_bif"),', 'Form(".xml", "bif.read_bif"), Form(".json", "bif.read_bif"),'),
 ]
 
 
