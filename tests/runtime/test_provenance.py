@@ -106,7 +106,10 @@ SAME = [
     ('"features of a tree"', '"which features are made of a tree"'),
     ('citation = "Lowd & Davis 2010"', 'citation = "Lowd and Davis 2010"'),
     ('title = "DTSL"', 'title = "The DTSL learner"'),
-    ('Form(".xml", "bif.read_bif"),', 'Form(".xml", "bif.read_bif"), Form(".json", "bif.read_bif"),'),
+    (
+        'Form(".xml", "bif.read_bif"),',
+        'Form(".xml", "bif.read_bif"), Form(".json", "bif.read_bif"),',
+    ),
 ]
 
 
