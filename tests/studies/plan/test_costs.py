@@ -10,10 +10,12 @@ from mnlearn_studies.plan.resources import (
     LEAST_MIB,
     LEAST_MINUTES,
     QUANTITIES,
+    SNAKEMAKE_MIB,
     START_SECONDS,
     UNKNOWN_MIB,
     UNKNOWN_MINUTES,
     UNKNOWN_SIZE,
+    Cost,
     JobResources,
     estimate_cost,
     growth,
@@ -101,7 +103,7 @@ def test_a_larger_grid_takes_longer(tmp_path):
     assert large - START_SECONDS == pytest.approx(6 * (small - START_SECONDS))
 
 
-def test_what_jobs_ask_for(tmp_path):
+def test_what_jobs_ask_for(tmp_path, monkeypatch):
     content = {**CONTENT, "datasets": ["grid", "book"]}
     jobs = resources(tmp_path, content)
     small = Record("models", "s", "grid", ("atomic",))
@@ -111,3 +113,7 @@ def test_what_jobs_ask_for(tmp_path):
     assert jobs.minutes(large) * 60 > 2 * jobs.seconds(large)
     unknown = Record("divergences", "s", "grid", ("dtsl", "atomic"))
     assert (jobs.minutes(unknown), jobs.mib(unknown)) == (UNKNOWN_MINUTES, UNKNOWN_MIB)
+    # A job that used little asks for the least; another for what it used and Snakemake needs.
+    for used, asked in ((1.0, LEAST_MIB), (2.0 * LEAST_MIB, 2 * LEAST_MIB + SNAKEMAKE_MIB)):
+        monkeypatch.setattr(JobResources, "_cost", lambda *_, used=used: Cost(used, used))
+        assert jobs.mib(small) == asked
