@@ -1,6 +1,7 @@
 """Running Snakemake: its output goes to a log, and a person sees a bar and what failed."""
 
 import glob
+import math
 import os
 import shutil
 import signal
@@ -10,6 +11,7 @@ import sys
 import sysconfig
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 _TAIL = 25
 # Seconds between two looks at what has been made.
 _PAUSE = 0.5
+# Seconds between two lines about the progress where there is no terminal.
+_BETWEEN_LINES = 60
 # A job that fails adds a line to the file that this variable names; see `workflow/jobs.sh`.
 FAILURES = "MNLEARN_FAILURES"
 
@@ -43,7 +47,8 @@ class Watcher:
         self._failures = failures
         self._quiet = quiet or not wanted
         self._read = 0
-        self._tenths = -1
+        self._said = -math.inf
+        self._line = self._last = ""
         self._bar: tqdm | None = None
 
     def watch(self, ended: threading.Event) -> None:
@@ -51,15 +56,17 @@ class Watcher:
         try:
             while not ended.wait(_PAUSE):
                 self._look()
-            self._look()
+            self._look(at_end=True)
         finally:
             if self._bar is not None:
                 self._bar.close()
 
-    def _look(self) -> None:
-        self._waiting = [path for path in self._waiting if not path.exists()]
+    def _look(self, *, at_end: bool = False) -> None:
+        waiting = [path for path in self._waiting if not path.exists()]
         if not self._quiet:
-            self._show(self._total - len(self._waiting))
+            new = sorted({*self._waiting} - {*waiting})
+            self._show(self._total - len(waiting), new, at_end=at_end)
+        self._waiting = waiting
         with suppress(OSError), self._failures.open(encoding="utf-8", errors="replace") as file:
             file.seek(self._read)
             for line in file:
@@ -67,17 +74,22 @@ class Watcher:
                 say(line.rstrip("\n"))
             self._read = file.tell()
 
-    def _show(self, done: int) -> None:
-        """Move the bar; without a terminal, print a line for each tenth of the records."""
+    def _show(self, n_done: int, new: Sequence[Path], *, at_end: bool) -> None:
+        """Move the bar and name the last new record; without a terminal, print a line a minute."""
+        if new:
+            self._last = f", the last {new[-1].parent.name}/{new[-1].stem.partition('@')[0]}"
         if sys.stderr.isatty():
             if self._bar is None:
                 from tqdm import tqdm
 
                 self._bar = tqdm(desc=self._name, total=self._total, unit="record", file=sys.stderr)
-            self._bar.update(done - self._bar.n)
-        elif 10 * done // self._total > self._tenths:
-            self._tenths = 10 * done // self._total
-            say(f"{self._name}: {done} of {self._total} records")
+            self._bar.update(n_done - self._bar.n)
+            self._bar.set_postfix_str(self._last.removeprefix(", the "))
+            return
+        line = f"{self._name}: {n_done} of {self._total} records{self._last}"
+        if time.monotonic() - self._said >= _BETWEEN_LINES or (at_end and line != self._line):
+            self._said, self._line = time.monotonic(), line
+            say(line)
 
 
 def run_snakemake(
