@@ -116,7 +116,7 @@ def test_ising_counts_the_edges_that_differ(estimates):
         pd.DataFrame(rows, columns=list("abc")).to_csv(f"{name}.csv", index=False)
     line = "ising one.csv --compare two.csv --out net --bootstraps 0 --permutations"
     enough, few = succeed(f"{line} 79"), succeed(f"{line} 58")
-    assert "1 edges differ at 0.05 after Holm's correction." in enough.stdout
+    assert "1 edge differs at 0.05 after Holm's correction." in enough.stdout
     edges = estimates[0].comparison.edges
     differing = edges[edges["p_holm"] <= 0.05]
     assert differing[["source", "target"]].to_numpy().tolist() == [["a", "b"]]
@@ -265,6 +265,9 @@ def test_ising_refuses_groups_that_are_not_those_of_the_items():
         Path("g.csv").write_text(text, encoding="utf-8")
         refuse("ising named.csv --out net --bootstraps 0 --groups g.csv", message)
     refuse("ising named.csv --out net --compare named.csv", "--compare: expected different files.")
+    refuse("ising named.csv --out net --paired", "--paired: is not read without --compare")
+    paired = "ising named.csv --compare other.csv --paired --missing drop --out net"
+    refuse(paired, "--paired: expected --missing impute or refuse, got drop.")
 
 
 def test_groups_are_read_before_the_network_is_learned(monkeypatch):

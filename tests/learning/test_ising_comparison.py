@@ -92,6 +92,36 @@ def test_what_is_rare_in_a_group_is_left_out():
     assert len(found.edges) == 3
 
 
+def test_pairs_are_exchanged_within_persons():
+    """The p-values are those of all 2^9 exchanges, and 1 if no exchange changes anything."""
+    before = np.array([[0, 0, 1]] * 4 + [[1, 1, 0]] * 4 + [[1, 0, 1]])
+    after = np.array([[1, 0, 1], [0, 1, 1], [1, 0, 0], [0, 0, 1], [0, 1, 0], [1, 0, 0], [1, 1, 1]])
+    after = np.vstack([after, [[0, 1, 1], [0, 0, 0]]])
+    schema = binary_schema("abc")
+    groups = {
+        "before": merge_rows(before, schema=schema),
+        "after": merge_rows(after, schema=schema),
+    }
+    found = compare(groups, 1500, paired=True, gamma=0.0)
+
+    def statistics(exchanged):
+        rows = [np.where(exchanged[:, None], x, y) for x, y in ((after, before), (before, after))]
+        weights = [learn_ising(merge_rows(x, schema=schema), 0.0, "and").weight for x in rows]
+        strengths = [np.abs(np.triu(weight)).sum() for weight in weights]
+        return abs(strengths[0] - strengths[1]), np.abs(weights[0] - weights[1]).max()
+
+    every = [statistics(np.array(x)) for x in itertools.product([False, True], repeat=9)]
+    assert_allclose(found.tests["value"], every[0], atol=1e-9)
+    share = (np.array(every) >= np.array(every[0]) - 1e-5).mean(axis=0)
+    assert 0.01 < share[1] < 0.99
+    assert_allclose(found.tests["p"], share, atol=0.05)
+    same = compare({"x": groups["after"], "y": groups["after"]}, 9, paired=True, gamma=0.0)
+    assert same.tests["p"].tolist() == [1.0, 1.0]
+    groups["after"] = merge_rows(after[:8], schema=schema)
+    with pytest.raises(InputError, match="in the same order, got 9 rows in before and 8 in after"):
+        compare(groups, 9, paired=True)
+
+
 def test_holms_correction_by_hand():
     assert_allclose(holm([0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02])
     assert_allclose(holm([0.9, 0.8]), [1.0, 1.0])

@@ -233,6 +233,7 @@ def compare_ising(
     groups: Mapping[str, Any],
     n_permutations: int = 1000,
     *,
+    paired: bool = False,
     gamma: float = GAMMA,
     merge: str = "and",
     missing: str | None = None,
@@ -247,6 +248,10 @@ def compare_ising(
         Examples of each group, with the same variables.
     n_permutations : int
         Number of permutations.
+    paired : bool
+        Whether row i of every group is of the same person, for instance before and after a
+        treatment. A permutation then exchanges the rows of each person. `missing="drop"` would
+        break the pairs and is refused.
     gamma, merge, missing, n_jobs
         As for `Ising`; missing cells are filled in from the examples of all groups together.
     random_state : int, generator or None
@@ -262,7 +267,8 @@ def compare_ising(
     Raises
     ------
     InputError
-        There are fewer than two groups, their variables differ, or examples have weights.
+        There are fewer than two groups, their variables differ, examples have weights, or pairs
+        are asked for and groups have different numbers of rows.
 
     Examples
     --------
@@ -280,10 +286,13 @@ def compare_ising(
     n_permutations = to_count(n_permutations, "n_permutations")
     if missing not in (None, *TREATMENTS):
         raise InputError(f"missing: expected drop, impute or None, got {missing!r}.")
+    if paired and missing == "drop":
+        raise InputError("missing: expected impute or None with paired=True, got drop.")
     cells = _groups_alike(groups, missing is not None)
     seed, threads = to_whole_seed(random_state), to_threads(n_jobs)
     data = complete_groups(cells, missing or "drop", seed=seed, threads=threads)
-    found = compare(data, n_permutations, gamma=gamma, merge=merge, seed=seed, threads=threads)
+    how: dict[str, Any] = {"gamma": gamma, "merge": merge, "seed": seed, "threads": threads}
+    found = compare(data, n_permutations, paired=paired, **how)
     for caution in describe_dropped(found):
         warn_user(caution)
     return found

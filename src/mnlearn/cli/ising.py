@@ -32,7 +32,7 @@ _TESTED = {
 # Options that the summary has.
 _SETTINGS = (
     *("gamma", "merge", "seed", "coding", "bootstraps", "case_drops"),
-    *("compare_by", "permutations", "missing"),
+    *("compare_by", "paired", "permutations", "missing"),
 )
 
 
@@ -74,6 +74,11 @@ _SETTINGS = (
     help="Column of DATA that names the group of each row, to compare these groups; no item.",
 )
 @click.option(
+    "--paired",
+    is_flag=True,
+    help="Row i of each group is of the same person, so rows change places within persons.",
+)
+@click.option(
     "--permutations",
     type=click.IntRange(min=1),
     default=1000,
@@ -107,6 +112,7 @@ def ising(
     case_drops: int,
     others: tuple[Path, ...],
     compare_by: str | None,
+    paired: bool,
     permutations: int,
     groups_path: Path | None,
     coding: str,
@@ -136,6 +142,8 @@ def ising(
     from mnlearn.drawing.item_groups import read_item_groups
     from mnlearn.learning.ising.estimate import Estimate
 
+    if paired and missing == "drop":
+        raise InputError("--paired: expected --missing impute or refuse, got drop.")
     _check_out(out, [data_path, *others, groups_path], bootstraps, case_drops, compare_by)
     treatment = Treatment(missing, seed, threads)
     compared, data = _load([data_path, *others], compare_by, reader, treatment)
@@ -151,7 +159,7 @@ def ising(
         if case_drops:
             found.drop_cases(case_drops, seed)
         if len(compared) > 1:
-            found.compare(compared, permutations, seed)
+            found.compare(compared, permutations, seed, paired=paired)
     settings = {"compare": [] if compare_by else list(compared)[1:]}
     found.summary = _summarise(data_path, found, settings | reader.rules.as_settings())
     write_folder(out, found)
@@ -200,7 +208,7 @@ def _load(
 def _name_groups(paths: Sequence[Path]) -> dict[str, Path]:
     """Return the files of groups by the names of the groups; that of a single file has no name."""
     if len(paths) == 1:
-        refuse_given(["permutations"], "without --compare or --compare-by")
+        refuse_given(["permutations", "paired"], "without --compare or --compare-by")
         return {"": paths[0]}
     for names in ([path.name.partition(".")[0] for path in paths], list(map(str, paths))):
         if len(set(names)) == len(names):
@@ -273,5 +281,6 @@ def _print(found: "Estimate", out: Path) -> None:
         for label, p in edges_of:
             which = f"{label}: " if len(edges_of) > 1 else ""
             n_differ = int((p <= _LEVEL).sum())
-            click.echo(f"{which}{n_differ} edges differ at {_LEVEL} after Holm's correction.")
+            differ = "edge differs" if n_differ == 1 else "edges differ"
+            click.echo(f"{which}{n_differ} {differ} at {_LEVEL} after Holm's correction.")
     click.echo(f"{len(edges)} edges; {out} holds tables, figures and the model.")

@@ -4,7 +4,7 @@ For more than two groups a difference is that of the largest and the smallest va
 (1 + number of permutations with a statistic at least as large) / (1 + number of permutations).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -42,6 +42,8 @@ def holm(p_values: Sequence[float]) -> NDArray[np.float64]:
 if TYPE_CHECKING:
     import pandas as pd
 
+# What exchanges examples between groups: the groups of one permutation, drawn with a generator.
+Exchange = Callable[[np.random.Generator], Iterator[Dataset]]
 # Two statistics that differ by less are the same: weights are exact to about this.
 _EQUAL = 1e-5
 # The label of all groups, if there are more than two.
@@ -77,12 +79,16 @@ def compare(
     groups: Mapping[str, Dataset],
     n_permutations: int = 1000,
     *,
+    paired: bool = False,
     gamma: float = GAMMA,
     merge: str = "and",
     seed: int = SEED,
     threads: int = 1,
 ) -> IsingComparison:
     """Test whether the networks of groups differ, by exchanging examples between the groups.
+
+    If `paired`, row i of every group is of the same person, and a permutation exchanges the rows
+    of each person between the groups.
 
     With more than two groups, every two are compared too, by exchanging examples between these.
     Holm's rule corrects each test over the pairs of groups, and those of edges over the pairs of
@@ -94,12 +100,17 @@ def compare(
     if n_permutations < 1:
         raise InputError(f"n_permutations: expected at least 1, got {n_permutations}.")
     items = {name: items_of(data) for name, data in groups.items()}
+    if paired:
+        _check_pairs(items)
     dropped, kept = _common_variables(items)
     found = {name: learn_ising(data, gamma, merge, threads) for name, data in kept.items()}
     tests, edges = [], []
     for label, members in _sets(list(kept)):
         chosen = {list(kept).index(name): kept[name] for name in members}
-        observed, reached = _permute(chosen, n_permutations, (gamma, merge), seed, threads)
+        exchange = _exchange_pairs(chosen) if paired else _exchange_rows(chosen)
+        observed, reached = _permute(
+            chosen, exchange, n_permutations, (gamma, merge), seed, threads
+        )
         p = (1 + reached) / (1 + n_permutations)
         for k, test in enumerate((STRENGTH, LARGEST)):
             tests.append({"groups": label, "test": test, "value": observed[k], "p": p[k]})
@@ -153,32 +164,65 @@ def _common_variables(
     }
 
 
+def _check_pairs(groups: Mapping[str, Dataset]) -> None:
+    """Refuse groups whose rows cannot be of the same persons."""
+    (first, data), *others = groups.items()
+    for name, other in others:
+        if other.n_examples != data.n_examples:
+            raise InputError(
+                "paired: expected a row for each person in every group, in the same order, got "
+                f"{data.n_examples:g} rows in {first} and {other.n_examples:g} in {name}."
+            )
+
+
+def _exchange_rows(groups: Mapping[int, Dataset]) -> Exchange:
+    """Return what draws groups of the same sizes from the examples of all groups."""
+    sizes = [int(data.n_examples) for data in groups.values()]
+    pooled = merge_rows(np.concatenate([data.rows[data.row_of] for data in groups.values()]))
+    count = count_rows(pooled)
+
+    def exchange(rng: np.random.Generator) -> Iterator[Dataset]:
+        left = count
+        for size in sizes:
+            drawn = draw_rows(left, size, rng)
+            left = left - drawn
+            yield select_rows(pooled, drawn)
+
+    return exchange
+
+
+def _exchange_pairs(groups: Mapping[int, Dataset]) -> Exchange:
+    """Return what hands the rows of each person to the groups in random order."""
+    rows = np.stack([data.rows[data.row_of] for data in groups.values()])
+    person = np.arange(rows.shape[1])
+    places = np.tile(np.arange(len(rows)), (len(person), 1))
+
+    def exchange(rng: np.random.Generator) -> Iterator[Dataset]:
+        for taken in rng.permuted(places, axis=1).T:
+            yield merge_rows(rows[taken, person])
+
+    return exchange
+
+
 def _permute(
     groups: Mapping[int, Dataset],
+    exchange: Exchange,
     n_permutations: int,
     settings: tuple[float, str],
     seed: int,
     threads: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the statistics, and how many permutations have one that is at least as large."""
-    sizes = [int(data.n_examples) for data in groups.values()]
-    pooled = merge_rows(np.concatenate([data.rows[data.row_of] for data in groups.values()]))
-    count = count_rows(pooled)
-    upper = np.triu_indices(pooled.n_vars, 1)
+    upper = np.triu_indices(next(iter(groups.values())).n_vars, 1)
 
     def learn(b: int) -> NDArray[np.float64]:
         rng = stream(seed, "ising", "permutation", *map(str, groups), str(b))
-        left, weights = count, []
-        for size in sizes:
-            drawn = draw_rows(left, size, rng)
-            left = left - drawn
-            weights.append(estimate(select_rows(pooled, drawn), *settings).weight[upper])
-        return _statistics(weights)
+        return _statistics([estimate(each, *settings).weight[upper] for each in exchange(rng)])
 
     own = [estimate(data, *settings, threads).weight[upper] for data in groups.values()]
     observed = _statistics(own)
     permuted = map_resamples(learn, n_permutations, "permutations", threads)
-    return observed, np.sum([one >= observed - _EQUAL for one in permuted], axis=0)
+    return observed, np.sum([each >= observed - _EQUAL for each in permuted], axis=0)
 
 
 def _statistics(weights: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:

@@ -74,8 +74,11 @@ class Estimate:
         self.cases = resampling.drop_cases(self.data, n_resamples, seed=seed, **run)
         return self.cases
 
-    def compare(self, groups: Mapping[str, Dataset], n_permutations: int, seed: int) -> None:
-        self.comparison = compare(groups, n_permutations, seed=seed, **self.settings)
+    def compare(
+        self, groups: Mapping[str, Dataset], n_permutations: int, seed: int, *, paired: bool
+    ) -> None:
+        how = {"paired": paired, "seed": seed, **self.settings}
+        self.comparison = compare(groups, n_permutations, **how)
 
     def cs_coefficients(self) -> dict[str, float]:
         """Return the CS coefficient of each measure; empty without `drop_cases`."""
