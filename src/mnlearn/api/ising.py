@@ -249,14 +249,12 @@ def compare_ising(
     n_permutations : int
         Number of permutations.
     paired : bool
-        Whether row i of every group is of the same person, for instance before and after a
-        treatment. A permutation then exchanges the rows of each person. `missing="drop"` would
-        break the pairs and is refused.
+        Whether row i of every group is of the same person, whose rows a permutation then exchanges.
+        `missing="drop"` would break the pairs and is refused.
     gamma, merge, missing, n_jobs
         As for `Ising`; missing cells are filled in from the examples of all groups together.
     random_state : int, generator or None
-        Seed of the permutations and of filling in missing cells, by default that of the command
-        line (20), so that a second call gives the same; None draws another seed each time.
+        Seed of the permutations and of filling in missing cells; None draws another each time.
 
     Returns
     -------
@@ -267,8 +265,8 @@ def compare_ising(
     Raises
     ------
     InputError
-        There are fewer than two groups, their variables differ, examples have weights, or pairs
-        are asked for and groups have different numbers of rows.
+        There are fewer than two groups, their variables differ, examples have weights, or paired
+        groups have different numbers of rows.
 
     Examples
     --------
@@ -284,11 +282,7 @@ def compare_ising(
     if not isinstance(groups, Mapping):
         raise InputError("groups: expected a mapping of names to examples.")
     n_permutations = to_count(n_permutations, "n_permutations")
-    if missing not in (None, *TREATMENTS):
-        raise InputError(f"missing: expected drop, impute or None, got {missing!r}.")
-    if paired and missing == "drop":
-        raise InputError("missing: expected impute or None with paired=True, got drop.")
-    cells = _groups_alike(groups, missing is not None)
+    cells = _groups_alike(groups, _is_treated(missing, paired))
     seed, threads = to_whole_seed(random_state), to_threads(n_jobs)
     data = complete_groups(cells, missing or "drop", seed=seed, threads=threads)
     how: dict[str, Any] = {"gamma": gamma, "merge": merge, "seed": seed, "threads": threads}
@@ -296,6 +290,15 @@ def compare_ising(
     for caution in describe_dropped(found):
         warn_user(caution)
     return found
+
+
+def _is_treated(missing: str | None, paired: bool) -> bool:
+    """Return whether groups may have missing cells."""
+    if missing not in (None, *TREATMENTS):
+        raise InputError(f"missing: expected drop, impute or None, got {missing!r}.")
+    if paired and missing == "drop":
+        raise InputError("missing: expected impute or None with paired=True, got drop.")
+    return missing is not None
 
 
 def _groups_alike(groups: Mapping[str, Any], missing: bool) -> dict[str, Dataset | IncompleteData]:

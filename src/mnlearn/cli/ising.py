@@ -142,18 +142,16 @@ def ising(
     from mnlearn.drawing.item_groups import read_item_groups
     from mnlearn.learning.ising.estimate import Estimate
 
-    if paired and missing == "drop":
-        raise InputError("--paired: expected --missing impute or refuse, got drop.")
     _check_out(out, [data_path, *others, groups_path], bootstraps, case_drops, compare_by)
     treatment = Treatment(missing, seed, threads)
+    if paired and missing == "drop":
+        raise InputError("--paired: expected --missing impute or refuse, got drop.")
     compared, data = _load([data_path, *others], compare_by, reader, treatment)
     with name_data(data_path):
-        groups = None
-        if groups_path is not None:
-            names = data.schema.names
-            groups = read_item_groups(groups_path, names, reader.rules.leave_out)
-        more: dict[str, Any] = {"coding": coding, "groups": groups}
-        found = Estimate.learn(data, gamma, merge, threads, **more)
+        groups = groups_path and read_item_groups(
+            groups_path, data.schema.names, reader.rules.leave_out
+        )
+        found = Estimate.learn(data, gamma, merge, threads, coding=coding, groups=groups)
         if bootstraps:
             found.bootstrap(bootstraps, seed)
         if case_drops:
