@@ -249,12 +249,11 @@ def compare_ising(
     n_permutations : int
         Number of permutations.
     paired : bool
-        Whether row i of every group is of the same person, whose rows a permutation then exchanges.
-        `missing="drop"` would break the pairs and is refused.
+        Whether row i of every group is of one person, whose rows a permutation then exchanges.
     gamma, merge, missing, n_jobs
         As for `Ising`; missing cells are filled in from the examples of all groups together.
     random_state : int, generator or None
-        Seed of the permutations and of filling in missing cells; None draws another each time.
+        Seed of permutations and of filling in missing cells; None draws another each time.
 
     Returns
     -------
@@ -266,7 +265,7 @@ def compare_ising(
     ------
     InputError
         There are fewer than two groups, their variables differ, examples have weights, or paired
-        groups have different numbers of rows.
+        groups have different numbers of rows or `missing="drop"`.
 
     Examples
     --------
