@@ -8,6 +8,7 @@ import pytest
 from mutants.__main__ import EQUIVALENT, KEY, ROOT
 from mutants.forks import in_fork
 from mutants.operators import mutants, mutate
+from mutants.targets import TARGETS
 
 SOURCE = '''
 """Text."""
@@ -55,6 +56,14 @@ def test_work_without_end_is_ended():
             pass
 
     assert in_fork(work, 1).how == "too long"
+
+
+def test_the_tests_that_targets_name_exist():
+    for target in TARGETS:
+        for place in (*target.own, *target.tests, *target.compiled):
+            path, _, name = place.partition("::")
+            found = ROOT / "tests" / path
+            assert found.is_dir() or f"def {name}" in found.read_text(), place
 
 
 def test_the_list_of_changes_without_effect_names_changes_that_exist():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from made_words import packed
 from mnlearn.kernels.arithmetic.ties import EQUAL
 from mnlearn.kernels.circuits import candidates
 from mnlearn.kernels.circuits.candidates import (
@@ -120,11 +121,8 @@ def test_ones_of_some_rows(n_rows):
     chosen[-1] = True
     start = np.cumsum([0, *rows.sum(axis=1)]).astype(np.int64)
     ones = np.nonzero(rows)[1].astype(np.int32)
-    padded = np.zeros(-(-n_rows // 64) * 64, bool)
-    padded[:n_rows] = chosen
-    words = np.packbits(padded, bitorder="little").view(np.uint64)
     count = np.full(4, 9.0)
-    total = count_ones(words, start, ones, weight, count)
+    total = count_ones(packed(chosen[None])[0], start, ones, weight, count)
     assert total == pytest.approx(weight[chosen].sum())
     assert_allclose(count, weight[chosen] @ rows[chosen], atol=1e-12)
 

@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from made_circuits import N, grown
-from mnlearn.kernels.arithmetic.splitmix import advance, mix, uniform
+from made_words import Stream, word
+from mnlearn.kernels.arithmetic.splitmix import advance, mix
 from mnlearn.kernels.circuits.evaluation import (
     LANES,
     LOG_ZERO,
@@ -24,11 +25,6 @@ from mnlearn.kernels.circuits.structure import (
     scopes,
 )
 from oracles import all_states
-
-
-def word(number):
-    """A state of a stream; compiled kernels return it as a plain number."""
-    return np.uint64(int(number) & (2**64 - 1))
 
 
 def layout(circuit):
@@ -161,7 +157,7 @@ def test_states_are_drawn_from_the_root_down(seed):
         stack, state = np.empty(circuit.n_nodes, np.int64), np.full(N, 9, np.uint8)
         draw_state(*layout(circuit), N, value, np.uint64(seed), np.uint64(number), stack, state)
         seed_word, own = word(advance(np.uint64(seed))), word(advance(np.uint64(number)))
-        stream = word(mix(word(int(mix(seed_word)) + int(own))))
+        stream = Stream(mix(word(int(mix(seed_word)) + int(own))))
         waiting, expected = [circuit.n_nodes - 1], np.full(N, 9)
         while waiting:
             n = waiting.pop()
@@ -169,10 +165,9 @@ def test_states_are_drawn_from_the_root_down(seed):
             if n < 2 * N:
                 expected[n // 2] = n % 2
             elif i >= 0 and circuit.is_sum[i]:
-                stream = word(advance(stream))
                 share = np.exp(value[children(circuit, i)] - value[n])
                 # The last term that is above 0 takes what rounding leaves.
-                chosen = int(np.searchsorted(np.cumsum(share), uniform(stream), side="right"))
+                chosen = int(np.searchsorted(np.cumsum(share), stream.next(), side="right"))
                 waiting.append(children(circuit, i)[min(chosen, np.flatnonzero(share)[-1])])
             elif i >= 0:
                 waiting += children(circuit, i)

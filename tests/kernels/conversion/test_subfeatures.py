@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from made_words import packed
 from mnlearn.kernels import conversion
 
 N_VARS = 5
@@ -76,9 +77,7 @@ def test_shares_of_examples(n_rows):
     rows = made.rng.integers(0, 2, (n_rows, N_VARS)).astype(np.uint8)
     weight = made.rng.uniform(0.5, 2.0, n_rows)
     weight /= weight.sum()
-    padded = np.zeros((N_VARS, -(-n_rows // 64) * 64), bool)
-    padded[:, :n_rows] = rows.T
-    columns = np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
+    columns = packed(rows.T)
     ends = np.uint64(2 ** ((n_rows - 1) % 64 + 1) - 1)
     found = room(made)
     fixed = made.start, made.var, made.value, made.order, made.target_at

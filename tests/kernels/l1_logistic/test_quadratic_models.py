@@ -80,6 +80,11 @@ def test_linear_equations_of_all_sizes(n):
     assert_allclose(matrix.astype(float) @ x, right, atol=1e-3)
 
 
+@pytest.mark.parametrize("matrix", [np.ones((3, 3)), -np.eye(3), np.full((2, 2), np.nan)])
+def test_equations_that_have_no_single_minimum_are_not_solved(matrix):
+    assert not _cholesky_solve(matrix.astype(np.float32), np.ones(len(matrix), np.float32))
+
+
 def test_a_step_is_taken_just_where_it_lowers_the_model():
     """Against the penalised model itself, for steps of all lengths."""
     rng = np.random.default_rng(5)

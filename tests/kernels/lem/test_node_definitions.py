@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import lem_oracle
 from made_lem_nodes import MadeNode
+from made_words import packed
 from mnlearn.kernels.arithmetic.bits import count_all, count_bits, count_both
 from mnlearn.kernels.lem import node as node_kernels
 from mnlearn.kernels.lem import partition, search
@@ -29,9 +30,7 @@ SEEDS = range(24)
 
 def mask_of_rows(chosen):
     """Packed bits of a selection of examples."""
-    padded = np.zeros(-(-len(chosen) // 64) * 64, bool)
-    padded[: len(chosen)] = chosen
-    return np.packbits(padded, bitorder="little").view(np.uint64)
+    return packed(chosen[None])[0]
 
 
 def random_feature(made, length=None):

@@ -5,17 +5,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, log_expit
 
+from made_words import packed
 from mnlearn.kernels.likelihood import log_odds, packed_columns, stored_columns
 
 N_VARS = 8
 SIZES = (1, 63, 64, 65, 130)
-
-
-def packed(bits):
-    """Packed bits of each row of a matrix, 64 to a word."""
-    padded = np.zeros((len(bits), -(-bits.shape[1] // 64) * 64), bool)
-    padded[:, : bits.shape[1]] = bits
-    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
 
 class Made:

@@ -13,24 +13,17 @@ from made_terms import (
     random_terms,
     single_blocks,
 )
+from made_words import Stream, word
 from mnlearn.kernels.arithmetic.splitmix import (
     advance,
     chain_seed,
     fill_logistic,
     mix,
-    uniform,
 )
 from mnlearn.kernels.bayesian_networks import Families, draw_ancestral
 from mnlearn.kernels.sampling import gibbs
 from mnlearn.kernels.sampling.blocks import advance_states, anneal, sample_block_marginals
 from mnlearn.kernels.sampling.conditioning import collapse_pairs
-
-MASK = 2**64 - 1
-
-
-def word(number):
-    """A state of a stream; compiled kernels return it as a plain number."""
-    return np.uint64(int(number) & MASK)
 
 
 def sigmoid(x):
@@ -49,10 +42,9 @@ class Drawn:
             thresholds = np.empty(self.n)
             self.stream = word(fill_logistic(self.stream, thresholds))
             return [lambda odds, t=t: t < odds for t in thresholds]
-        numbers = []
-        for _ in range(self.n):
-            self.stream = word(advance(self.stream))
-            numbers.append(uniform(self.stream))
+        own = Stream(self.stream)
+        numbers = [own.next() for _ in range(self.n)]
+        self.stream = own.state
         return [lambda odds, u=u: u < sigmoid(odds) for u in numbers]
 
 
@@ -97,11 +89,9 @@ def test_a_chain_by_scans(seed, n, n_terms, burn_in, lengths):
 
 def first_state(seed, evidence, n):
     """The state a chain starts from, and the stream after it."""
-    stream, x = word(chain_seed(seed, evidence)), np.zeros(n, np.uint8)
-    for v in range(n):
-        stream = word(advance(stream))
-        x[v] = uniform(stream) < 0.5
-    return x, stream
+    stream = Stream(chain_seed(seed, evidence))
+    x = np.array([stream.next() < 0.5 for _ in range(n)], np.uint8)
+    return x, stream.state
 
 
 @pytest.mark.parametrize("way", ["scans", "blocks"])
@@ -195,7 +185,7 @@ def test_draws_of_a_bayesian_network():
     draw_ancestral(families, order, np.uint64(3), 2, 40, out)
     assert (out[:2] == 7).all()
     for i in range(2, 40):
-        stream = word(mix(word(int(mix(word(advance(np.uint64(3))))) + int(advance(np.uint64(i))))))
+        own = Stream(mix(word(int(mix(word(advance(np.uint64(3))))) + int(advance(np.uint64(i))))))
         row = [None] * 3
         for v in (2, 1, 0):
             p = 0.5
@@ -203,7 +193,6 @@ def test_draws_of_a_bayesian_network():
                 p = 0.8 if row[2] else 0.3
             elif v == 0:
                 p = 0.2 if row[1] else 0.4 if row[2] else 0.9
-            stream = word(advance(stream))
-            row[v] = int(uniform(stream) < p)
+            row[v] = int(own.next() < p)
         assert out[i].tolist() == row
     assert len({tuple(row) for row in numbered_states(3)} & {tuple(row) for row in out}) > 4

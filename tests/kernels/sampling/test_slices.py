@@ -15,24 +15,9 @@ from made_terms import (
     random_terms,
     single_blocks,
 )
-from mnlearn.kernels.arithmetic.splitmix import advance, chain_seed, fill_logistic, uniform
+from made_words import Stream, word
+from mnlearn.kernels.arithmetic.splitmix import chain_seed, fill_logistic
 from mnlearn.kernels.sampling import mcsat
-
-
-def word(number):
-    """A state of a stream; compiled kernels return it as a plain number."""
-    return np.uint64(int(number) & (2**64 - 1))
-
-
-class Stream:
-    """The numbers of a stream, one after the other."""
-
-    def __init__(self, state):
-        self.state = word(state)
-
-    def next(self):
-        self.state = word(advance(self.state))
-        return uniform(self.state)
 
 
 def draw(clauses, fixed, block_size, stream, x, total):

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 
+from made_words import packed
 from mnlearn.kernels.search import gains
 from mnlearn.kernels.search.gains import add_where
 
@@ -13,7 +14,7 @@ from mnlearn.kernels.search.gains import add_where
 def test_amounts_are_added_where_features_hold(span):
     rng = np.random.default_rng(0)
     holds = rng.integers(0, 2, (5, 192)).astype(np.uint8)
-    bits = np.packbits(holds, axis=1, bitorder="little").view(np.uint64)
+    bits = packed(holds)
     amount = np.array([0.5, 0.0, -1.25, 0.0, 2.0])
     out = rng.normal(size=192)
     expected = out.copy()
@@ -54,13 +55,10 @@ class MadeRows:
         self.rows = rng.random((n_rows, n_vars)) < 0.7
         self.weight, self.theta = rng.uniform(0.5, 2.0, n_rows), rng.normal(size=(n_vars, n_rows))
         self.members = [[0], [63, 64], [0, 1, 69], [2, 5, 64, 65, 69]]
-        masks = np.zeros((len(self.members), 128), bool)
+        masks = np.zeros((len(self.members), n_vars), bool)
         for mask, own in zip(masks, self.members, strict=True):
             mask[own] = True
-        self.masks = np.packbits(masks, axis=1, bitorder="little").view(np.uint64)
-        padded = np.zeros((n_vars, -(-n_rows // 64) * 64), bool)
-        padded[:, :n_rows] = self.rows.T
-        columns = np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
+        self.masks, columns = packed(masks), packed(self.rows.T)
         last_word = np.uint64(2 ** ((n_rows - 1) % 64 + 1) - 1)
         self.packed = gains.PackedRows(columns, last_word, self.weight, self.theta)
 

@@ -6,15 +6,9 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
+from made_words import packed
 from mnlearn.kernels.search import generalisation as kernels
 from mnlearn.kernels.search.gains import gain_bound
-
-
-def packed(bits):
-    """Rows of bits as words, 64 variables to a word."""
-    padded = np.zeros((len(bits), -(-bits.shape[1] // 64) * 64), bool)
-    padded[:, : bits.shape[1]] = bits
-    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
 
 class Search:

@@ -3,41 +3,26 @@
 import numpy as np
 import pytest
 
-from mnlearn.kernels.arithmetic.splitmix import advance, mix, uniform
+from made_words import Stream
+from mnlearn.kernels.arithmetic.splitmix import mix
 from mnlearn.kernels.search.generation import generalise, literal_keys
 
 
-def word(number):
-    """A state of a stream; compiled kernels return it as a plain number."""
-    return np.uint64(int(number) & (2**64 - 1))
-
-
-class Stream:
-    """The words and the numbers of a stream, one after the other."""
-
-    def __init__(self, seed):
-        self.state = word(mix(word(seed)))
-
-    def word(self):
-        self.state = word(advance(self.state))
-        return int(mix(self.state)) & (2**64 - 1)
-
-    def number(self):
-        self.state = word(advance(self.state))
-        return uniform(self.state)
+def stream_of(seed):
+    return Stream(mix(np.uint64(seed)))
 
 
 def generalised(features, n_features, seed):
     """Literals of all features: those given, and those that are drawn from them."""
     features = [list(f) for f in features]
-    parents, stream = Stream(seed), Stream(seed + 1)
-    drawn = [parents.number() for _ in range(16)]
+    parents, stream = stream_of(seed), stream_of(seed + 1)
+    drawn = [parents.next() for _ in range(16)]
     for f in range(len(features), n_features):
         able = [own for own in features if len(own) >= 3]
         own = list(able[int(drawn[f % 16] * len(able))])
-        drawn[f % 16] = parents.number()
+        drawn[f % 16] = parents.next()
         n = len(own)
-        n_kept = 2 + int(stream.number() * (n - 2))
+        n_kept = 2 + int(stream.next() * (n - 2))
         few = min(n_kept, n - n_kept)
         random = 0
         for i in range(few):
@@ -70,5 +55,5 @@ def test_features_are_drawn_from_those_before(seed, n_literals):
 
 
 def test_keys_are_those_of_a_stream():
-    stream = Stream(5)
+    stream = stream_of(5)
     assert literal_keys(4, np.uint64(5)).tolist() == [stream.word() for _ in range(4)]
