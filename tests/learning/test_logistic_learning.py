@@ -10,7 +10,6 @@ from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.conditionals import conditional_log_odds
 from mnlearn.kernels.l1_logistic.loss import Scratch, Target, evaluate
 from mnlearn.kernels.l1_logistic.quadratic_model import (
-    _cholesky_solve,
     _step_inside,
     renew_hessian,
 )
@@ -199,18 +198,6 @@ def test_the_network_has_the_log_odds_of_the_regressions():
     k = path.place(3.0)
     expected = data.rows @ path.coefficient[k].toarray().T + path.intercept[k]
     assert_allclose(conditional_log_odds(path.network(3.0), data), expected, atol=1e-12)
-
-
-def test_linear_equations_of_the_quadratic_model():
-    random = np.random.default_rng(3).normal(size=(12, 20)).astype(np.float32)
-    matrix, right = random @ random.T, random[:, 0].copy()
-    x = right.copy()
-    assert _cholesky_solve(matrix.copy(), x)
-    assert_allclose(matrix @ x, right, atol=1e-3)
-    singular = np.ones((3, 3), np.float32)
-    assert not _cholesky_solve(singular, np.ones(3, np.float32))
-    assert not _cholesky_solve(-np.eye(3, dtype=np.float32), np.ones(3, np.float32))
-    assert not _cholesky_solve(np.full((2, 2), np.nan, np.float32), np.ones(2, np.float32))
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -5,11 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from command import mean, refuse, succeed
 from made_circuits import N, grown
 from mnlearn.inference.circuits.exact import UNKNOWN, condition, log_partition, log_value, marginals
 from mnlearn.models.circuit import product_of_marginals
-from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.errors import InputError
 from oracles import all_states
 
@@ -63,18 +61,3 @@ def test_impossible_evidence():
     evidence[0] = 1
     with pytest.raises(InputError, match="evidence: has probability 0"):
         condition(circuit.with_parameters(weight), evidence)
-
-
-def test_from_the_command(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    circuit, _ = grown(5)
-    save_model(circuit, "c.npz")
-    (tmp_path / "one.csv").write_text(",".join(["1", "*"] + ["0"] * (N - 2)) + "\n")
-    (tmp_path / "two.csv").write_text(2 * (",".join(["*"] * N) + "\n"))
-    (tmp_path / "d.data").write_text(",".join(["1", "1"] + ["0"] * (N - 2)) + "\n")
-    succeed("convert c.npz left.ac --given one.csv")
-    evidence = np.array([1, UNKNOWN] + [0] * (N - 2), np.uint8)
-    state = np.where(evidence == UNKNOWN, 1, evidence)
-    expected = log_value(circuit, state[None])[0] - log_value(circuit, evidence[None])[0]
-    assert mean("left.ac d.data --metric ll") == pytest.approx(expected)
-    refuse("convert c.npz left2.ac --given two.csv", "two.csv: expected one row of evidence, got 2")

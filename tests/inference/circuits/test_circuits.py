@@ -1,6 +1,5 @@
 """Circuits against the polynomial that they stand for, summed over all states."""
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -19,9 +18,8 @@ from mnlearn.inference.circuits.exact import (
     row_evaluator,
 )
 from mnlearn.learning.circuits.splitting import split
-from mnlearn.models.circuit import ArithmeticCircuit, product_of_marginals
+from mnlearn.models.circuit import product_of_marginals
 from mnlearn.models.circuit_building import mixture_circuit
-from mnlearn.runtime.errors import InputError
 from oracles import all_states
 
 
@@ -168,29 +166,6 @@ def test_evidence_that_cannot_hold():
     rows = np.array([[1] + [UNKNOWN] * (N - 1)], np.uint8)
     assert log_value(circuit.with_parameters(weight), rows)[0] == -np.inf
     assert np.isnan(marginals(circuit.with_parameters(weight), rows)).all()
-
-
-def circuit_of(n_vars, inner, n_parameters=0):
-    """A circuit of ("+" or "*", children) in order."""
-    start = np.cumsum([0, *(len(children) for _, children in inner)])
-    child = list(itertools.chain.from_iterable(children for _, children in inner))
-    is_sum = np.array([sign == "+" for sign, _ in inner], np.uint8)
-    return ArithmeticCircuit(
-        n_vars, is_sum, start.astype(np.int64), np.array(child, np.int32), np.zeros(n_parameters)
-    )
-
-
-@pytest.mark.parametrize(
-    ("inner", "fault"),
-    [
-        ([("+", [0, 1]), ("+", [0, 2]), ("*", [4, 5])], "node 5: is a sum over children of diff"),
-        ([("+", [0, 1]), ("+", [0, 1]), ("*", [4, 5, 2])], "node 6: is a product whose factors"),
-        ([("+", [0, 1])], "variable 1 is not below"),
-    ],
-)
-def test_unsound_circuits_are_refused(inner, fault):
-    with pytest.raises(InputError, match=fault):
-        circuit_of(2, inner).check()
 
 
 @pytest.mark.parametrize("seed", range(4))

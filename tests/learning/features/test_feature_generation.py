@@ -110,20 +110,6 @@ def test_each_number_and_set_of_literals_is_kept_equally_often():
     assert np.abs(together - together.mean()).max() < 5 * np.sqrt(0.25 / n)
 
 
-def test_the_list_of_literals_grows_with_need():
-    given = (2 * np.arange(50)).astype(np.uint16)
-    keys = literal_keys(100, np.uint64(1))
-    lists = []
-    for room in (50, 100_000):
-        literal = np.concatenate([given, np.zeros(room - 50, np.uint16)])
-        start, digest = np.array([0, 50, *[0] * 200]), np.empty(201, np.uint64)
-        literal = generalise(start, literal, 1, keys, np.uint64(2), digest)
-        lists.append((start, literal[: start[-1]], digest))
-    assert lists[0][0][-1] > 150  # grown more than once
-    for small, large in zip(*lists, strict=True):
-        assert_array_equal(small, large)
-
-
 @pytest.mark.parametrize(
     ("rows", "arguments", "message"),
     [
