@@ -50,3 +50,11 @@ def agreeing(joint, values):
     index = tuple(slice(None) if x == NO_STATE else slice(int(x), int(x) + 1) for x in values)
     out[index] = joint[index]
     return out
+
+
+def marginals_of(log_p):
+    """P(state) of all variables, one after the other, from the logarithms of a joint table."""
+    p = np.exp(log_p - log_p.max())
+    p /= p.sum()
+    axes = range(p.ndim)
+    return np.concatenate([p.sum(axis=tuple(a for a in axes if a != v)) for v in axes])

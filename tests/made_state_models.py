@@ -1,23 +1,13 @@
-"""Models of variables of one, two and more states, and what they mean by enumeration."""
-
-import itertools
+"""Models of variables of one, two and more states; `oracles` has what they mean."""
 
 import numpy as np
 
-import state_oracles
-from mnlearn.data.dataset import merge_rows
+from made_states import schema_of
 from mnlearn.models.dependency_network import LEAF, DependencyNetwork, Trees
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
-from state_oracles import changed, every_row, schema_of
 
 ARITIES = (2, 3, 1, 4, 3)
-
-
-def random_rows(seed, schema, n=40):
-    rng = np.random.default_rng(seed)
-    values = np.stack([rng.integers(0, k, n) for k in schema.arity], axis=1)
-    return merge_rows(schema.rows(values), None, schema)
 
 
 def random_conjunction(rng, schema, longest=3):
@@ -43,7 +33,7 @@ def random_conjunction(rng, schema, longest=3):
 
 def random_states_network(seed, arities=ARITIES, n_features=25, scale=1.0):
     rng = np.random.default_rng(seed)
-    schema = schema_of(arities)
+    schema = schema_of(*arities)
     features = [random_conjunction(rng, schema) for _ in range(n_features)]
     return markov_network(schema, features_of(features), rng.normal(scale=scale, size=n_features))
 
@@ -51,7 +41,7 @@ def random_states_network(seed, arities=ARITIES, n_features=25, scale=1.0):
 def pairwise_tree(seed, arities=ARITIES, scale=1.0):
     """A network whose features join each variable to an earlier one, each pair once."""
     rng = np.random.default_rng(seed)
-    schema = schema_of(arities)
+    schema = schema_of(*arities)
     wide = np.flatnonzero(schema.arity > 1).tolist()
     features = [[(c, 1)] for c in range(schema.n_columns)]
     for k in range(1, len(wide)):
@@ -79,7 +69,7 @@ def random_tree(rng, schema, v, most):
 
 def random_states_dependency_network(seed, arities=ARITIES, n_features=12):
     rng = np.random.default_rng(seed)
-    schema = schema_of(arities)
+    schema = schema_of(*arities)
     parts = [random_tree(rng, schema, v, max(arities)) for v in range(len(schema))]
     start = 5 * np.arange(len(schema) + 1)
     child = np.concatenate(
@@ -100,72 +90,3 @@ def random_states_dependency_network(seed, arities=ARITIES, n_features=12):
     return DependencyNetwork(
         trees, features_of(features), np.array(target, np.int32), weight, schema
     )
-
-
-def log_potential(model, row):
-    """The sum of the weights of the features that hold in a row."""
-    return state_oracles.log_potential(model.features, model.weight, row)
-
-
-def joint(network):
-    """The probability of each row of `every_row`."""
-    energy = np.array([log_potential(network, row) for row in every_row(network.schema)])
-    p = np.exp(energy - energy.max())
-    return p / p.sum()
-
-
-def log_conditional(model, row, v):
-    """log P(X_v = a | the other variables of a row) of each state a, from the definition."""
-    schema = model.schema
-    scores = np.zeros(schema.arity[v])
-    for a in range(len(scores)):
-        there = changed(schema, row, v, a)
-        if not isinstance(model, DependencyNetwork):
-            scores[a] = log_potential(model, there)
-            continue
-        node = model.trees.start[v]
-        while model.trees.split_var[node] != LEAF:
-            node = model.trees.child[node, there[model.trees.split_var[node]]]
-        scores[a] = model.trees.log_prob[node, a]
-        for f in np.flatnonzero(model.target == v):
-            if all(there[c] == x for c, x in model.features.literals(f)):
-                scores[a] += model.weight[f]
-    return scores - np.logaddexp.reduce(scores)
-
-
-def log_conditionals(model, rows):
-    """All of them, the states of one variable after those of the other."""
-    n = len(model.schema)
-    return np.array(
-        [np.concatenate([log_conditional(model, row, v) for v in range(n)]) for row in rows]
-    )
-
-
-def conditional_marginals(network, row, query):
-    """P(column = 1 | the values of all variables but the query), for the columns of the query."""
-    schema = network.schema
-    rows = every_row(schema)
-    known = ~np.isin(schema.variable_of, query)
-    p = joint(network) * (rows[:, known] == row[known]).all(axis=1)
-    return (p[:, None] * rows[:, ~known]).sum(axis=0) / p.sum()
-
-
-def stationary(model, row, query):
-    """P(column = 1) in the distribution that ordered Gibbs sweeps over the query converge to."""
-    schema = model.schema
-    states = list(itertools.product(*(range(schema.arity[v]) for v in query)))
-    values = np.repeat(schema.values(row[None]), len(states), axis=0)
-    values[:, query] = states
-    rows = schema.rows(values)
-    number = {state: i for i, state in enumerate(states)}
-    steps = []
-    for k, v in enumerate(query):
-        step = np.zeros((len(states), len(states)))
-        for i, state in enumerate(states):
-            p = np.exp(log_conditional(model, rows[i], v))
-            for a in range(len(p)):
-                step[i, number[(*state[:k], a, *state[k + 1 :])]] += p[a]
-        steps.append(step)
-    sweep = np.linalg.multi_dot([np.eye(len(states)), *steps]) if len(steps) > 1 else steps[0]
-    p = np.full(len(states), 1 / len(states)) @ np.linalg.matrix_power(sweep, 2**12)
-    return p @ rows[:, np.isin(schema.variable_of, query)]

@@ -1,8 +1,13 @@
-"""Slow, obvious versions of what the package computes: enumeration of all states."""
+"""Slow, obvious versions of what the package computes: enumeration of all states.
+
+Variables have any number of states; of those with two, a row has the number of the state itself.
+"""
 
 import itertools
 
 import numpy as np
+
+from made_states import every_row
 
 
 def all_states(n_vars):
@@ -10,97 +15,153 @@ def all_states(n_vars):
     return np.array(list(itertools.product((0, 1), repeat=n_vars)), np.uint8)
 
 
-def holds(literals, x):
-    return all(x[v] == value for v, value in literals)
+def holds(literals, row):
+    return all(row[c] == value for c, value in literals)
 
 
-def log_potential(network, x):
-    return sum(w for f, w in enumerate(network.weight) if holds(network.features.literals(f), x))
+def log_potential(network, row):
+    """The sum of the weights of the features that hold in a row."""
+    features = network.features
+    return sum(w for f, w in enumerate(network.weight) if holds(features.literals(f), row))
 
 
-def potentials(network):
-    """The log-potentials of all states, less that of the first."""
-    value = np.array([log_potential(network, x) for x in all_states(network.n_vars)])
-    return value - value[0]
+def log_potentials(network):
+    """The log-potential of each row of `every_row`; of two states each, that is `all_states`."""
+    return np.array([log_potential(network, row) for row in every_row(network.schema)])
 
 
 def joint(network):
-    """Probability of every state of a Markov network, in the order of `all_states`."""
-    energy = np.array([log_potential(network, x) for x in all_states(network.n_vars)])
+    """The probability of each row of `every_row`."""
+    energy = log_potentials(network)
     p = np.exp(energy - energy.max())
     return p / p.sum()
 
 
-def flipped(x, v):
-    y = x.copy()
-    y[v] = 1 - y[v]
-    return y
+def log_partition(network):
+    return np.logaddexp.reduce(log_potentials(network))
 
 
-def tree_log_prob(trees, v, x):
-    node = trees.start[v]
-    while trees.split_var[node] >= 0:
-        node = trees.child[node, x[trees.split_var[node]]]
-    return trees.log_prob[node]
+def changed(schema, row, v, state):
+    """A row with variable v in another state."""
+    out, own = row.copy(), list(schema.columns(v))
+    out[own] = state if len(own) == 1 else np.arange(len(own)) == state
+    return out
 
 
-def log_odds(model, x, v):
-    """Log-odds of variable v given the rest of x, from the definition of either model."""
-    one, zero = x.copy(), x.copy()
-    one[v], zero[v] = 1, 0
-    if hasattr(model, "trees"):
-        log_prob = tree_log_prob(model.trees, v, x)
-        total = log_prob[1] - log_prob[0]
-        for f, w in enumerate(model.weight):
-            if model.target[f] == v:
-                literals = model.features.literals(f)
-                if holds(literals, one):
-                    total += w
-                if holds(literals, zero):
-                    total -= w
-        return total
-    return log_potential(model, one) - log_potential(model, zero)
+def log_softmax(scores):
+    scores = np.array(scores, float)
+    return scores - np.logaddexp.reduce(scores)
+
+
+def _parts(model, row, v):
+    """Of each state of v: what the tree of v says, if there is one, and the sum of the weights."""
+    arity = int(model.schema.arity[v])
+    by_tree, by_features = np.zeros((2, arity))
+    for state in range(arity):
+        there = changed(model.schema, row, v, state)
+        if not hasattr(model, "trees"):
+            by_features[state] = log_potential(model, there)
+            continue
+        node = model.trees.start[v]
+        while model.trees.split_var[node] >= 0:
+            node = model.trees.child[node, there[model.trees.split_var[node]]]
+        by_tree[state] = model.trees.log_prob[node, state]
+        for f in np.flatnonzero(model.target == v):
+            if holds(model.features.literals(f), there):
+                by_features[state] += model.weight[f]
+    return by_tree, by_features
+
+
+def log_conditional(model, row, v):
+    """log P(X_v = a | the other variables of a row) of each state a, from the definition."""
+    return log_softmax(sum(_parts(model, row, v)))
+
+
+def log_conditionals(model, rows):
+    """All of them, the states of one variable after those of the other."""
+    n = len(model.schema)
+    return np.array(
+        [np.concatenate([log_conditional(model, row, v) for v in range(n)]) for row in rows]
+    )
+
+
+def log_odds(model, row, v):
+    """Log-odds of a variable of two states given the rest of a row."""
+    return sum(part[1] - part[0] for part in _parts(model, row, v))
 
 
 def log_odds_matrix(model, rows):
-    return np.array([[log_odds(model, x, v) for v in range(len(x))] for x in rows])
+    return np.array([[log_odds(model, row, v) for v in range(len(row))] for row in rows])
 
 
-def pll(model, rows):
-    """Log-pseudo-likelihood of each row."""
-    odds = log_odds_matrix(model, rows)
-    return -np.logaddexp(0, -np.where(rows, odds, -odds)).sum(axis=1)
+def log_own(model, rows):
+    """log P(x_v | the rest) of each row and variable."""
+    values = model.schema.values(rows)
+    return np.array(
+        [
+            [log_conditional(model, row, v)[x] for v, x in enumerate(own)]
+            for row, own in zip(rows, values, strict=True)
+        ]
+    )
 
 
-def conditional_marginals(network, x, query):
-    """P(query variable = 1 | the other values of x) by summing the joint distribution."""
-    states = all_states(network.n_vars)
-    known = [v for v in range(network.n_vars) if v not in set(query)]
-    p = joint(network) * (states[:, known] == x[known]).all(axis=1)
-    return (p[:, None] * states[:, query]).sum(axis=0) / p.sum()
+def conditional_marginals(network, row, query):
+    """P(column = 1 | the values of all variables but the query), for the columns of the query."""
+    schema = network.schema
+    rows = every_row(schema)
+    known = ~np.isin(schema.variable_of, query)
+    p = joint(network) * (rows[:, known] == row[known]).all(axis=1)
+    return (p[:, None] * rows[:, ~known]).sum(axis=0) / p.sum()
 
 
-def gibbs_stationary(model, x, query, n_sweeps=20000):
-    """Marginals of the distribution that ordered Gibbs sweeps over `query` converge to."""
-    states = [np.array(s, np.uint8) for s in itertools.product((0, 1), repeat=len(query))]
-    p = np.full(len(states), 1 / len(states))
-    index = {tuple(s): i for i, s in enumerate(states)}
-    for _ in range(n_sweeps):
-        before = p.copy()
-        for k, v in enumerate(query):
-            new = np.zeros_like(p)
-            for i, s in enumerate(states):
-                full = x.copy()
-                full[list(query)] = s
-                q = 1 / (1 + np.exp(-log_odds(model, full, v)))
-                for value in (0, 1):
-                    t = s.copy()
-                    t[k] = value
-                    new[index[tuple(t)]] += p[i] * (q if value else 1 - q)
-            p = new
-        if np.abs(p - before).max() < 1e-14:
-            break
-    return sum(pi * s for pi, s in zip(p, states, strict=True))
+def stationary(model, row, query):
+    """P(column = 1) in the distribution that ordered Gibbs sweeps over the query converge to."""
+    schema = model.schema
+    states = list(itertools.product(*(range(schema.arity[v]) for v in query)))
+    values = np.repeat(schema.values(row[None]), len(states), axis=0)
+    values[:, query] = states
+    rows = schema.rows(values)
+    number = {state: i for i, state in enumerate(states)}
+    steps = []
+    for k, v in enumerate(query):
+        step = np.zeros((len(states), len(states)))
+        for i, state in enumerate(states):
+            p = np.exp(log_conditional(model, rows[i], v))
+            for a in range(len(p)):
+                step[i, number[(*state[:k], a, *state[k + 1 :])]] += p[a]
+        steps.append(step)
+    sweep = np.linalg.multi_dot([np.eye(len(states)), *steps]) if len(steps) > 1 else steps[0]
+    p = np.full(len(states), 1 / len(states)) @ np.linalg.matrix_power(sweep, 2**12)
+    return p @ rows[:, np.isin(schema.variable_of, query)]
+
+
+def conditionals(features, w, data):
+    """Of each variable: its states, their probabilities given the others, (n_rows, arity), and
+    which features hold in each state, (n_rows, n_features)."""
+    values = data.schema.values(data.rows)
+    for v, arity in enumerate(data.schema.arity.tolist()):
+        holds = []
+        for state in range(arity):
+            moved = values.copy()
+            moved[:, v] = state
+            holds.append(features.satisfied(data.schema.rows(moved)))
+        potential = np.stack([held @ w for held in holds], axis=1)
+        share = np.exp(potential - potential.max(axis=1, keepdims=True))
+        yield values[:, v], share / share.sum(axis=1, keepdims=True), holds
+
+
+def loss_and_gradient(features, w, data):
+    """Minus the log-pseudo-likelihood of all examples, and its derivatives by the weights."""
+    loss, gradient = 0.0, np.zeros(len(w))
+    for own, share, holds in conditionals(features, w, data):
+        loss -= data.weight @ np.log(share[np.arange(len(own)), own])
+        for state, held in enumerate(holds):
+            gradient += (data.weight * (share[:, state] - (own == state))) @ held
+    return loss, gradient
+
+
+def loss_of(features, w, data):
+    return loss_and_gradient(features, w, data)[0]
 
 
 class BeliefPropagation:

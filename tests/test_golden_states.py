@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from made_states import schema_of
 from mnlearn.data.dataset import merge_rows
 from mnlearn.learning.conversion import Orders, to_markov_network
 from mnlearn.learning.trees import learn_tree_path
 from mnlearn.models.dependency_network import Trees, tree_network
-from state_oracles import schema_of
 
 TABLE = np.loadtxt(Path(__file__).parent / "golden_dn2mn_of_states.txt")
 VALUES, COUNT = TABLE[:, :6].astype(int), TABLE[:, 6]
-SCHEMA = schema_of(VALUES.max(axis=0) + 1)
+SCHEMA = schema_of(*VALUES.max(axis=0) + 1)
 
 
 @pytest.fixture(scope="module")

@@ -4,25 +4,27 @@ import numpy as np
 import pytest
 
 import mnlearn as mn
-from command import numbers, refuse, succeed
+import oracles
 from made_networks import drawn_network, grid_network
+from made_state_models import random_states_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.annealing import Annealing, estimate_log_partition
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.circuits.exact import log_partition
-from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.scoring.any_model import annealed_ll, ll
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_estimates_are_within_their_errors(seed):
+@pytest.mark.parametrize("several", [False, True])
+def test_estimates_are_within_their_errors(seed, several):
     network = drawn_network(9, 25, 4, seed)
-    exact = log_partition(compile_network(network))
-    estimate, error = estimate_log_partition(network, Annealing(200, 200), seed)
-    assert 0 < error < 0.05
-    assert abs(estimate - exact) < 5 * error
+    if several:
+        network = random_states_network(seed, (2, 3, 4, 1, 3, 2), n_features=40)
+    estimate, error = estimate_log_partition(network, Annealing(200, 500), seed)
+    assert 0 < error < (0.1 if several else 0.05)
+    assert abs(estimate - oracles.log_partition(network)) < 5 * max(error, 1e-3)
 
 
 def test_more_steps_make_the_error_smaller():
@@ -36,8 +38,10 @@ def test_more_steps_make_the_error_smaller():
     assert errors[2] < errors[1] < errors[0]
 
 
-def test_threads_do_not_change_the_estimate():
-    network = grid_network(4)
+@pytest.mark.parametrize(
+    "network", [grid_network(4), random_states_network(0)], ids=["grid", "states"]
+)
+def test_threads_do_not_change_the_estimate(network):
     one = estimate_log_partition(network, Annealing(50, 50), 1)
     assert one == estimate_log_partition(network, Annealing(50, 50), 1, threads=3)
     assert one != estimate_log_partition(network, Annealing(50, 50), 2)
@@ -61,8 +65,7 @@ def test_too_little_work_is_refused():
         Annealing(1, 10)
 
 
-def test_annealed_likelihood(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_annealed_likelihood():
     network = grid_network(4)
     data = merge_rows(np.random.default_rng(0).integers(0, 2, (50, 16)))
     score = annealed_ll(network, data, Annealing(300, 300), 0)
@@ -70,9 +73,3 @@ def test_annealed_likelihood(tmp_path, monkeypatch):
     assert np.ptp(score.per_row - ll(network, data).per_row) < 1e-9
     circuit = compile_network(network)
     assert annealed_ll(circuit, data, Annealing(), 0).monte_carlo_error == 0
-    save_model(network, "g.npz")
-    data.save("d.npz")
-    found = numbers("score g.npz d.npz --metric ll --ais 200 --samples 200 --json")
-    assert abs(found["mean"] - ll(network, data).mean) < 5 * found["monte_carlo_error"]
-    refuse("score g.npz d.npz --metric pll --ais 200", "--ais: expected --metric ll")
-    succeed("score g.npz d.npz --metric ll")

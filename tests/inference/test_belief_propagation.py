@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
-from made_factors import log_joint, log_sum
+from made_factors import log_joint, marginals_of
 from made_random import random_data, random_dependency_network, random_network
 from made_state_models import pairwise_tree, random_states_network
+from made_states import random_rows
 from mnlearn.inference.marginals import conditional_marginals as marginals_of_rows
 from mnlearn.inference.settings import SCHEDULES, Inference
 from mnlearn.inference.state_columns import log_state_probabilities
@@ -15,7 +17,9 @@ from mnlearn.inference.variational import bethe_log_partition, propagate
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError
-from oracles import BeliefPropagation, all_states, conditional_marginals, log_potential
+from oracles import BeliefPropagation, conditional_marginals, log_partition
+
+QUERIES = [[1], [0, 3], [2], [0, 1, 2, 3, 4], [1, 4]]
 
 
 def beliefs(network, inference, query=None, row=None):
@@ -39,16 +43,6 @@ def tree(seed, n_vars=7):
     return markov_network(
         n_vars, features_of(conjunctions), rng.normal(scale=2, size=len(conjunctions))
     )
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_beliefs_of_trees_are_exact(seed):
-    network, rng = tree(seed), np.random.default_rng(seed)
-    row = rng.integers(0, 2, 7).astype(np.uint8)
-    for query in ([3], [0, 2, 5], list(range(7))):
-        p, converged = marginals(network, row, query)
-        assert converged
-        np.testing.assert_allclose(p, conditional_marginals(network, row, query), atol=2e-4)
 
 
 def test_several_features_over_one_pair_are_a_loop_as_the_page_on_inference_says():
@@ -115,19 +109,12 @@ def test_without_features_beliefs_are_even_and_dependency_networks_are_refused()
         marginals_of_rows(terms_of(network), rows, np.array([0]), Inference("bp"), seed=0)
 
 
-def state_marginals(network):
-    joint = log_joint(factors_of(network))
-    p = np.exp(joint - log_sum(joint))
-    axes = range(p.ndim)
-    return np.concatenate([p.sum(axis=tuple(a for a in axes if a != v)) for v in axes])
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_features_of_variables_of_several_states(seed):
     """Exact on a tree, and the same as tables with loops where a table has one feature."""
     network = pairwise_tree(seed, scale=2.0)
     values = np.zeros(network.n_vars, np.uint8)
-    exact = state_marginals(network)
+    exact = marginals_of(log_joint(factors_of(network)))
     found = beliefs(network, tight(), row=values)
     own = np.exp(log_state_probabilities(found.log_odds[0], network.schema.start))
     np.testing.assert_allclose(own, exact, atol=1e-9)
@@ -136,15 +123,27 @@ def test_features_of_variables_of_several_states(seed):
         found = beliefs(loops, tight(schedule=schedule), row=values)
         assert found.converged.all()
         p = np.exp(log_state_probabilities(found.log_odds[0], loops.schema.start))
-        np.testing.assert_allclose(p, state_marginals(loops), atol=0.05)
+        np.testing.assert_allclose(p, marginals_of(log_joint(factors_of(loops))), atol=0.05)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("seed", range(4))
+def test_beliefs_of_trees_of_several_states_are_exact(seed, schedule):
+    network = pairwise_tree(seed)
+    rows = random_rows(seed, network.schema).rows[:5]
+    run = Inference("bp", iterations=500, tolerance=1e-9, schedule=schedule)
+    for query in QUERIES:
+        found = marginals_of_rows(terms_of(network), rows, np.array(query), run, seed=0)
+        expected = [conditional_marginals(network, row, query) for row in rows]
+        assert_allclose(found.probability[found.row_of], expected, atol=1e-6)
+        assert found.approximation.converged.all()
+    log_z, converged = bethe_log_partition(network, run)
+    assert converged
+    assert_allclose(log_z, log_partition(network), atol=1e-6)
 
 
 def tight(**settings):
     return Inference("bp", iterations=2000, tolerance=1e-12, **settings)
-
-
-def log_z(network):
-    return np.logaddexp.reduce([log_potential(network, x) for x in all_states(network.n_vars)])
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
@@ -155,7 +154,7 @@ def test_marginals_and_log_z_of_trees_are_exact(seed, schedule):
     assert found.converged.all()
     exact = conditional_marginals(network, np.zeros(7, np.uint8), range(7))
     np.testing.assert_allclose(1 / (1 + np.exp(-found.log_odds[0])), exact, atol=1e-9)
-    assert found.log_partition[0] == pytest.approx(log_z(network), abs=1e-9)
+    assert found.log_partition[0] == pytest.approx(log_partition(network), abs=1e-9)
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
@@ -190,25 +189,12 @@ def test_fifty_networks_with_loops_are_near_the_exact_answers():
         network = random_network(seed, n_vars=6, n_features=20, scale=0.5)
         value, converged = bethe_log_partition(network, tight(), by_feature=True)
         assert converged
-        worst_z = max(worst_z, abs(value - log_z(network)))
+        worst_z = max(worst_z, abs(value - log_partition(network)))
         p, _ = marginals(network, np.zeros(6, np.uint8), list(range(6)))
         exact = conditional_marginals(network, np.zeros(6, np.uint8), range(6))
         worst = max(worst, np.abs(p - exact).max())
     assert worst < 0.05
     assert worst_z < 0.07
-
-
-def test_rows_of_evidence_are_answered_alike_in_any_number_of_threads():
-    network, rows = random_network(0, scale=0.5), random_data(0).rows
-    query = np.array([0, 2, 3])
-    run = Inference("bp")
-    one = marginals_of_rows(terms_of(network), rows, query, run, seed=0)
-    two = marginals_of_rows(terms_of(network), rows, query, run, seed=1, threads=3)
-    assert one.probability.tobytes() == two.probability.tobytes()
-    assert one.approximation.converged.all()
-    for i, row in enumerate(rows[:20]):
-        alone = marginals_of_rows(terms_of(network), row[None], query, run, seed=0)
-        np.testing.assert_allclose(one.probability[one.row_of[i]], alone.probability[0], atol=1e-15)
 
 
 def test_propagation_that_ends_early_is_reported(caplog):

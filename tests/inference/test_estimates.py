@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from made_factors import agreeing, log_joint, random_evidence, random_factors
+from made_factors import agreeing, log_joint, marginals_of, random_evidence, random_factors
 from made_networks import drawn_network
 from made_state_networks import table_network
 from mnlearn.inference.chains import estimate
@@ -19,14 +19,6 @@ from mnlearn.models.markov_network import markov_network
 from mnlearn.variables.schema import NO_STATE
 
 NOTHING = NO_STATE
-
-
-def marginals(log_p):
-    """The marginals of all variables, one after the other, of a table of log-probabilities."""
-    p = np.exp(log_p - log_p.max())
-    p /= p.sum()
-    axes = range(p.ndim)
-    return np.concatenate([p.sum(axis=tuple(a for a in axes if a != v)) for v in axes])
 
 
 def off_by(found, truth, row=0):
@@ -51,7 +43,7 @@ def test_tables_with_impossible_cells(seed):
     if np.isneginf(log_p).all():
         assert not found.converged.all()
     else:
-        assert off_by(found, marginals(log_p)) < SPREAD
+        assert off_by(found, marginals_of(log_p)) < SPREAD
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -62,7 +54,7 @@ def test_terms(seed, method):
     values = np.stack([np.full(8, NOTHING, np.uint8), random_evidence(seed, factors)])
     found = estimate(terms_of(network), values, inference_of(method, samples=400), seed=seed)
     for row, own in enumerate(values):
-        assert off_by(found, marginals(agreeing(log_joint(factors), own)), row) < SPREAD
+        assert off_by(found, marginals_of(agreeing(log_joint(factors), own)), row) < SPREAD
     assert found.converged.all()
 
 
@@ -78,7 +70,7 @@ def test_bayesian_networks_by_likelihood_weighting(seed):
     for row, own in enumerate(values):
         expected = agreeing(log_p, own)
         if expected.max() > -100.0:
-            assert off_by(found, marginals(expected), row) < SPREAD
+            assert off_by(found, marginals_of(expected), row) < SPREAD
             assert found.converged[row].all()
 
 
@@ -100,7 +92,7 @@ def test_evidence_that_no_draw_meets_goes_to_the_chains():
 def test_two_modes_do_not_fool_the_chains(seed):
     """A chain that changes one variable at a time stays in the mode in which it begins."""
     factors = ferromagnet(12, 0.9, 0.02)
-    truth = marginals(log_joint(factors))
+    truth = marginals_of(log_joint(factors))
     found = sample_tempered(factors, np.full((1, 12), NOTHING, np.uint8), 400, seed=seed)
     assert found.converged.all()
     assert off_by(found, truth) < SPREAD
@@ -126,7 +118,7 @@ def test_chains_of_mc_sat_that_agree_on_a_mode_are_marked(seed):
     values = np.full((1, 9), NOTHING, np.uint8)
     how = inference_of("mcsat", samples=400, burn_in=100)
     found = estimate(terms_of(network), values, how, seed=seed, work=1 << 21)
-    distance = np.abs(found.probability[0] - marginals(log_joint(factors_of(network))))
+    distance = np.abs(found.probability[0] - marginals_of(log_joint(factors_of(network))))
     assert np.all((distance <= SPREAD * found.monte_carlo_error[0]) | ~found.converged[0])
 
 
@@ -190,7 +182,7 @@ def test_terms_of_several_states_at_several_temperatures(seed):
     log_p = agreeing(np.log(np.maximum(joint, 1e-300)).reshape(arity), values)
     found = estimate(terms, values[None], inference_of("gibbs", samples=400), seed=seed)
     if log_p.max() > -100.0:
-        assert off_by(found, marginals(log_p)) < SPREAD
+        assert off_by(found, marginals_of(log_p)) < SPREAD
 
 
 def test_interactions_of_terms_are_those_of_their_tables():

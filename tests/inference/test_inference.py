@@ -1,4 +1,4 @@
-"""Conditionals and marginals against enumeration; Gibbs within its own error bars."""
+"""Conditionals and exact marginals of variables of one to four states, against enumeration."""
 
 import numpy as np
 import pytest
@@ -6,16 +6,26 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import oracles
 from made_random import random_data, random_dependency_network, random_network
-from mnlearn.inference import marginals
-from mnlearn.inference.conditionals import conditional_log_odds
-from mnlearn.inference.marginals import conditional_marginals
-from mnlearn.inference.settings import Inference
+from made_state_models import (
+    ARITIES,
+    random_conjunction,
+    random_states_dependency_network,
+    random_states_network,
+)
+from made_states import every_row, random_rows, schema_of
+from mnlearn.inference.conditionals import conditional_log_odds, log_conditionals
+from mnlearn.inference.indicators import over_indicators
+from mnlearn.inference.marginals import conditional_log_likelihood, conditional_marginals
+from mnlearn.inference.settings import Inference, inference_of
 from mnlearn.inference.terms import terms_of
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError
 
 EXACT = Inference("exact")
+NETWORKS = [random_network, random_states_network]
+DEPENDENCY_NETWORKS = [random_dependency_network, random_states_dependency_network]
+QUERIES = [[1], [0, 3], [2], [0, 1, 2, 3, 4], [1, 4], [0, 2, 4]]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -28,43 +38,80 @@ def test_conditional_log_odds_match_the_definition(make, seed):
     )
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("query", [[0, 2, 5], [4], [0, 1, 2, 3, 4, 5]])
-def test_exact_marginals_of_a_markov_network(seed, query):
-    network = random_network(seed)
-    rows = random_data(seed).rows
-    found = conditional_marginals(terms_of(network), rows, np.array(query), EXACT, seed=0)
-    expected = [oracles.conditional_marginals(network, x, query) for x in rows]
-    assert_allclose(found.probability[found.row_of], expected, atol=1e-12)
+@pytest.mark.parametrize("make", [random_states_network, random_states_dependency_network])
+@pytest.mark.parametrize("seed", range(5))
+def test_conditionals_match_the_definition(make, seed):
+    model = make(seed)
+    data = random_rows(seed, model.schema)
+    found = log_conditionals(model, data)
+    assert_allclose(found, oracles.log_conditionals(model, data.rows), atol=1e-10)
+    assert_array_equal(found, log_conditionals(model, data, threads=3))
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_conjunctions_have_one_literal_for_each_variable(seed):
+    rng, schema = np.random.default_rng(seed), schema_of(*ARITIES)
+    features = features_of([random_conjunction(rng, schema) for _ in range(60)])
+    rows = every_row(schema)
+    found, possible, indicators = over_indicators(features, schema.start)
+    holds = features.satisfied(rows)
+    assert_array_equal(found.satisfied(indicators.extend(rows))[:, possible], holds[:, possible])
+    assert not holds[:, ~possible].any()
+    for f in range(len(found)):
+        own = [int(indicators.variable_of[k]) for k, _ in found.literals(f)]
+        assert len(own) == len(set(own))
+    assert len(indicators.sets)
+    assert not possible.all()
+
+
+@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("make", NETWORKS)
 @pytest.mark.parametrize("seed", range(3))
-def test_exact_marginals_of_a_dependency_network_are_those_gibbs_converges_to(seed):
-    model = random_dependency_network(seed)
-    rows = random_data(seed, n_vars=model.n_vars).rows[:6]
-    query = [0, 2, 3]
-    found = conditional_marginals(terms_of(model), rows, np.array(query), EXACT, seed=0)
-    expected = [oracles.gibbs_stationary(model, x, query) for x in rows]
-    assert_allclose(found.probability[found.row_of], expected, atol=1e-10)
+def test_exact_marginals(seed, make, query):
+    network = make(seed)
+    rows = random_rows(seed, network.schema).rows
+    found = conditional_marginals(terms_of(network), rows, np.array(query), EXACT, seed=0)
+    expected = [oracles.conditional_marginals(network, row, query) for row in rows]
+    assert_allclose(found.probability[found.row_of], expected, atol=1e-12)
+    assert_allclose(found.complement, 1.0 - found.probability, atol=1e-12)
+    assert_array_equal(found.columns, np.flatnonzero(np.isin(network.schema.variable_of, query)))
 
 
-@pytest.mark.parametrize("way", ["scans", "blocks"])
-@pytest.mark.parametrize("make", [random_network, random_dependency_network])
-def test_gibbs_marginals_are_within_their_error_bars(make, way, monkeypatch):
-    monkeypatch.setattr(marginals, "SCAN_LIMIT", 64 if way == "scans" else 0)
-    errors = []
-    for seed in range(6):
-        model = make(seed)
-        rows = random_data(seed, n_vars=model.n_vars).rows[:8]
-        query = np.array([0, 1, 3, 4])
-        gibbs_run = Inference("gibbs", burn_in=50, samples=4000)
-        found = conditional_marginals(terms_of(model), rows, query, gibbs_run, seed=seed)
-        exact = conditional_marginals(terms_of(model), rows, query, EXACT, seed=0)
-        spread = found.batches.std(axis=1, ddof=1) / np.sqrt(found.batches.shape[1])
-        errors.append((found.probability - exact.probability) / np.maximum(spread, 1e-3))
-    errors = np.concatenate([e.ravel() for e in errors])
-    assert np.abs(errors).max() < 5
-    assert 0.5 < errors.std() < 1.3
+@pytest.mark.parametrize("make", DEPENDENCY_NETWORKS)
+@pytest.mark.parametrize("seed", range(3))
+def test_exact_marginals_of_a_dependency_network_are_those_gibbs_converges_to(seed, make):
+    model = make(seed)
+    rows = random_rows(seed, model.schema).rows[:4]
+    for query in ([0, 1], [1, 3], [4], [0, 2, 3]):
+        found = conditional_marginals(terms_of(model), rows, np.array(query), EXACT, seed=0)
+        expected = [oracles.stationary(model, row, query) for row in rows]
+        assert_allclose(found.probability[found.row_of], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("make", NETWORKS)
+@pytest.mark.parametrize("seed", range(2))
+def test_joint_probabilities(seed, make):
+    network = make(seed)
+    rows, every = every_row(network.schema), np.arange(network.n_vars)
+    found = conditional_log_likelihood(terms_of(network), rows, every)
+    assert_allclose(np.exp(found), oracles.joint(network), atol=1e-12)
+    if network.schema.several:
+        neither = np.zeros((1, network.n_columns), np.uint8)
+        assert_array_equal(conditional_log_likelihood(terms_of(network), neither, every), -np.inf)
+
+
+@pytest.mark.parametrize(
+    ("network", "n_query", "most"),
+    [
+        (random_network(0, n_vars=22), 21, "20"),
+        (random_states_network(0, (3,) * 13), 13, r"2\^20 joint states"),
+    ],
+    ids=["binary", "states"],
+)
+def test_too_many_joint_states(network, n_query, most):
+    rows = np.zeros((1, network.n_columns), np.uint8)
+    with pytest.raises(InputError, match=rf"{n_query} query .* too many .*\(at most {most}\)"):
+        conditional_marginals(terms_of(network), rows, np.arange(n_query), EXACT, seed=0)
 
 
 @pytest.mark.parametrize("n_vars", [5, 70])
@@ -84,32 +131,24 @@ def test_gibbs_sampling_of_independent_variables_is_exact(n_vars, samples):
     assert_allclose(found.probability[0], expected, rtol=1e-6)
 
 
-def test_sampling_does_not_depend_on_threads_or_on_other_rows():
-    network = random_network(1, n_vars=12, n_features=60)
-    rows = random_data(1, n_vars=12).rows
-    query = np.arange(0, 12, 2)
-    run = Inference(samples=50)
-    one = conditional_marginals(terms_of(network), rows, query, run, seed=3)
-    for threads in (2, 4):
-        more = conditional_marginals(terms_of(network), rows, query, run, seed=3, threads=threads)
-        assert_array_equal(one.probability, more.probability)
-    part = conditional_marginals(terms_of(network), rows[5:9], query, run, seed=3)
-    assert_array_equal(part.probability[part.row_of], one.probability[one.row_of[5:9]])
-    other = conditional_marginals(terms_of(network), rows, query, run, seed=4)
-    assert (one.probability != other.probability).any()
-
-
-def test_an_infinite_weight_forbids_a_state():
+@pytest.mark.parametrize(
+    ("run", "error"),
+    [(EXACT, 1e-3), (Inference("gibbs"), 1e-3), (inference_of("mcsat"), 0.03)],
+    ids=lambda x: getattr(x, "method", ""),
+)
+def test_an_infinite_weight_forbids_a_state(run, error):
     network = markov_network(2, features_of([[(0, 1), (1, 1)], [(0, 1)]]), [-np.inf, 1.0])
     rows = np.array([[0, 1], [0, 0]], np.uint8)
-    for run in (EXACT, Inference()):
-        found = conditional_marginals(terms_of(network), rows, np.array([0]), run, seed=0)
-        assert found.probability[found.row_of[0], 0] < 1e-3
-        assert_allclose(found.probability[found.row_of[1], 0], 1 / (1 + np.exp(-1)), atol=1e-3)
+    found = conditional_marginals(terms_of(network), rows, np.array([0]), run, seed=0)
+    assert found.probability[found.row_of[0], 0] < 1e-3
+    assert_allclose(found.probability[found.row_of[1], 0], 1 / (1 + np.exp(-1)), atol=error)
 
 
-def test_too_many_query_variables_for_enumeration():
-    network = random_network(0, n_vars=22)
-    rows = np.zeros((1, 22), np.uint8)
-    with pytest.raises(InputError, match="21 query variables are too many"):
-        conditional_marginals(terms_of(network), rows, np.arange(21), EXACT, seed=0)
+@pytest.mark.parametrize("method", ["exact", "gibbs", "mcsat", "bp", "meanfield"])
+def test_a_variable_of_one_state_is_in_it(method):
+    network = random_states_network(0)
+    data = random_rows(0, network.schema)
+    run = Inference(method, burn_in=1, samples=2)
+    for query in ([2], [2, 3]):
+        found = conditional_marginals(terms_of(network), data.rows, np.array(query), run, seed=0)
+        assert_array_equal(found.log_own(network.schema.values(data.rows)[:, query])[:, 0], 0.0)

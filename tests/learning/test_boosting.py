@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from made_states import random_states
 from mnlearn.inference.conditionals import log_conditionals
 from mnlearn.learning.learner import Task, Workspace
 from mnlearn.methods.dn_boost import DNBoost
-from state_oracles import log_softmax, random_states
+from oracles import log_softmax
 
 RATE, PENALTY, LEAST = 0.4, 0.7, 2.0
 

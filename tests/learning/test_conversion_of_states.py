@@ -2,12 +2,14 @@
 
 import functools
 import itertools
+from collections import namedtuple
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from made_states import every_row, random_states, schema_of
 from mnlearn.inference.conditionals import log_conditionals
 from mnlearn.learning import conversion
 from mnlearn.learning.conversion import (
@@ -24,32 +26,11 @@ from mnlearn.learning.trees import learn_tree_path
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees, tree_network
 from mnlearn.models.features import features_of
 from mnlearn.runtime.errors import InputError
-from state_oracles import (
-    changed,
-    every_row,
-    log_conditional,
-    log_potential,
-    log_softmax,
-    random_states,
-    schema_of,
-)
+from oracles import log_conditional, log_potential, log_potentials, log_softmax
 
+# Features in any form, as the oracles take them.
+Weighted = namedtuple("Weighted", "schema features weight")
 ARITIES = [(2, 3, 4), (3, 1, 2, 4), (4, 2, 3), (2, 2, 2, 2)]
-
-
-def log_cpd(network, row, v):
-    """log P(state | the other variables), for each state of v, by the definition of a network."""
-    schema, scores = network.schema, []
-    for state in range(schema.arity[v]):
-        other, node = changed(schema, row, v, state), network.trees.start[v]
-        while network.trees.split_var[node] >= 0:
-            node = network.trees.child[node, other[network.trees.split_var[node]]]
-        own = np.flatnonzero(network.target == v)
-        scores.append(
-            network.trees.log_prob[node, state]
-            + log_potential(network.features.select(own), network.weight[own], other)
-        )
-    return log_softmax(scores)
 
 
 def potentials_by_definition(network, bases, weights, orders):
@@ -59,7 +40,7 @@ def potentials_by_definition(network, bases, weights, orders):
 
     @functools.cache
     def log_p_of(own, v):
-        return log_cpd(network, schema.rows(np.array([own]))[0], v)
+        return log_conditional(network, schema.rows(np.array([own]))[0], v)
 
     for base, weight in zip(schema.values(bases), weights, strict=True):
         for order in orders:
@@ -73,9 +54,8 @@ def potentials_by_definition(network, bases, weights, orders):
 
 
 def found_potentials(network):
-    rows = every_row(network.schema)
-    total = [log_potential(network.features, network.weight, row) for row in rows]
-    return np.array(total) - total[0]
+    total = network.potential_of(every_row(network.schema))
+    return total - total[0]
 
 
 def random_network(seed, arities):
@@ -180,17 +160,17 @@ def test_the_conditionals_of_a_network_give_it_back(arities):
             target.append(v)
             weights.append(weight[f])
     own = DependencyNetwork(flat_trees(schema), features_of(conjunctions), target, weights, schema)
-    row = every_row(schema)[5]
+    row, distribution = every_row(schema)[5], Weighted(schema, given, weight)
     for v in range(len(schema)):
-        assert_allclose(log_cpd(own, row, v), log_conditional(given, weight, schema, row, v))
+        assert_allclose(log_conditional(own, row, v), log_conditional(distribution, row, v))
     orders = Orders(rng.permutation(len(arities)), *rng.integers(0, 2, 2).astype(bool))
     found = to_markov_network(own, choose_base("marginals", data), orders)
-    expected = [log_potential(given, weight, one) for one in every_row(schema)]
-    assert_allclose(found_potentials(found), np.array(expected) - expected[0], atol=1e-9)
+    expected = log_potentials(distribution)
+    assert_allclose(found_potentials(found), expected - expected[0], atol=1e-9)
 
 
 def test_features_that_cannot_hold_change_nothing():
-    schema = schema_of((3, 4, 2))
+    schema = schema_of(3, 4, 2)
     literals = [
         [(0, 1), (1, 1), (7, 1)],
         [(3, 0), (3, 1), (7, 1)],
@@ -218,8 +198,8 @@ def test_trees_are_given_by_the_logarithms_of_their_leaves():
         values = data.schema.values(row[None])[0]
         for v in range(3):
             own = target == v
-            total = log_potential(features.select(own), weight[own], row)
-            assert_allclose(total, log_cpd(network, row, v)[values[v]])
+            part = Weighted(data.schema, features.select(own), weight[own])
+            assert_allclose(log_potential(part, row), log_conditional(network, row, v)[values[v]])
 
 
 SEVERAL = [(2, 3, 4), (4, 1, 2, 3), (2, 2, 2)]
@@ -278,7 +258,7 @@ def test_longer_features_are_averaged_over_rotations_and_the_others_over_all_ord
     conjunctions = [[(int(v), int(rng.integers(2))) for v in sorted(own)] for own in variables]
     target = np.array([own[0] for own in variables])
     weight, base = rng.normal(size=len(target)), rng.integers(0, 2, 5)
-    schema = schema_of((2,) * 5)
+    schema = schema_of(*(2,) * 5)
 
     def network_of(chosen):
         features = features_of([conjunctions[f] for f in chosen])

@@ -3,22 +3,13 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.optimize import minimize
 from scipy.special import logsumexp
 
+from l1_oracle import least_with_l1
+from made_states import SURVEY as SCHEMA
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.conditionals import log_conditionals
 from mnlearn.learning.logistic import build_pair_features, learn_logistic_path, merge_pairs
-from mnlearn.variables.schema import Schema, Variable
-
-SCHEMA = Schema(
-    (
-        Variable("light", ("off", "on")),
-        Variable("size", ("small", "middle", "large")),
-        Variable("country", ("here",)),
-        Variable("day", (1, 2, 3, 4)),
-    )
-)
 
 
 def chain(n=600, seed=0):
@@ -41,27 +32,19 @@ def objective(data, v, beta, intercept, penalty):
 
 
 def smallest_objective(data, v, penalty):
-    """The minimum by SciPy, with each weight as the difference of two that are not negative."""
+    """The minimum by SciPy."""
     own = list(SCHEMA.columns(v))
     x = np.delete(data.rows, own, axis=1).astype(float)
-    observed = data.rows[:, own]
-    shape = 2, len(own), x.shape[1]
+    observed, shape = data.rows[:, own], (len(own), x.shape[1])
 
-    def evaluate(parameters):
-        parts = parameters[: -len(own)].reshape(shape)
-        logits = x @ (parts[0] - parts[1]).T + parameters[-len(own) :]
+    def smooth(parameters):
+        logits = x @ parameters[: -len(own)].reshape(shape).T + parameters[-len(own) :]
         log_share = logits - logsumexp(logits, axis=1, keepdims=True)
         residual = data.weight[:, None] * (np.exp(log_share) - observed)
-        pull = residual.T @ x
-        gradient = np.concatenate([(pull + penalty).ravel(), (penalty - pull).ravel()])
-        value = -data.weight @ (log_share * observed).sum(axis=1) + penalty * parts.sum()
-        return value, np.append(gradient, residual.sum(axis=0))
+        value = -data.weight @ (log_share * observed).sum(axis=1)
+        return value, np.append((residual.T @ x).ravel(), residual.sum(axis=0))
 
-    n = np.prod(shape)
-    bounds = [(0, None)] * n + [(None, None)] * len(own)
-    options = {"maxiter": 10_000, "maxfun": 20_000, "ftol": 1e-15, "gtol": 1e-9}
-    start = np.zeros(n + len(own))
-    return minimize(evaluate, start, jac=True, bounds=bounds, options=options).fun
+    return least_with_l1(smooth, np.repeat([penalty, 0.0], [np.prod(shape), len(own)]))
 
 
 @pytest.mark.parametrize("v", [1, 3])

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from made_states import every_row, random_states, schema_of
 from mnlearn.learning.trees import learn_tree_path
 from mnlearn.models.dependency_network import flat_trees, tree_network
 from mnlearn.models.features import features_of, with_least_literals
 from mnlearn.models.tree_features import FEATURE_MODES, find_tree_features
-from state_oracles import every_row, random_states, schema_of
 
 ARITIES = [(2, 3, 4), (4, 1, 2, 3), (3, 3), (2,) * 7, (5, 2)]
 
@@ -134,7 +134,7 @@ def test_features_without_the_literals_of_zero(arities):
 
 
 def test_words_for_the_same_rows():
-    schema = schema_of((3, 2, 4, 1))  # columns 0 1 2, 3, 4 5 6 7
+    schema = schema_of(3, 2, 4, 1)  # columns 0 1 2, 3, 4 5 6 7
     given = [
         [(0, 0), (1, 1), (3, 0)],
         [(2, 0), (0, 0)],

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import mnlearn as mn
-from command import numbers, succeed
 from made_hidden_trees import random_hidden_tree
 from mnlearn.inference.circuits.exact import condition
 from mnlearn.models.features import features_of
@@ -55,17 +54,3 @@ def test_rows_with_missing_cells_too():
     found = mn.score(MODELS["conditioned circuit"], holes)
     assert found.mean == -np.inf
     assert np.isnan(found.stderr)
-
-
-@pytest.mark.parametrize("metric", ["pll", "cmll", "cll", "ll"])
-def test_the_command_says_the_same(metric, tmp_path):
-    MODELS["conditioned circuit"].save(tmp_path / "a.npz")
-    np.savetxt(tmp_path / "b.csv", ROWS, "%d", ",")
-    line = f"score {tmp_path / 'a.npz'} {tmp_path / 'b.csv'} --metric {metric}"
-    printed = dict(text.rsplit(None, 1) for text in succeed(line).stdout.splitlines())
-    assert printed["mean"] == "-inf"
-    assert printed["standard error"] == "nan"
-    assert numbers(f"{line} --json")["standard_error"] is None
-    succeed(f"{line} --per-example {tmp_path / 'c.csv'}")
-    per_example = np.loadtxt(tmp_path / "c.csv", skiprows=1)
-    np.testing.assert_array_equal(np.isneginf(per_example), ROWS[:, 0] == 0)

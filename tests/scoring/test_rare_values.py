@@ -10,13 +10,13 @@ from mnlearn.models.dependency_network import DependencyNetwork, flat_trees, tre
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import markov_network
 from mnlearn.scoring.any_model import cmll
-from oracles import all_states, log_potential
+from oracles import all_states, log_potentials
 
 
 def log_marginals(network):
     """Return log P(X_v = x), of shape (n_vars, 2), by a sum over all states."""
     states = all_states(network.n_vars)
-    energy = np.array([log_potential(network, state) for state in states])
+    energy = log_potentials(network)
     energy -= np.logaddexp.reduce(energy)
     return np.array(
         [

@@ -173,18 +173,6 @@ def test_estimates_of_models_with_an_exact_likelihood_are_exact():
         found = any_model.approximate_ll(model, data, bp)
         assert_allclose(found.per_row, any_model.ll(model, data).per_row)
         assert found.converged is None
-    # Belief propagation is exact on a tree, and mean field is a bound.
-    tree = markov_network(3, features_of([[(0, 1), (1, 1)], [(1, 1), (2, 1)]]), [1.0, -0.7])
-    data = random_data(0, n_vars=3)
-    exact = any_model.ll(tree, data).mean
-    found = any_model.approximate_ll(tree, data, bp)
-    assert found.mean == pytest.approx(exact, abs=1e-6)
-    groups = [[0], [1], [2]]
-    sure = cmll(tree, data, groups, EXACT, seed=0).per_row
-    assert_allclose(cmll(tree, data, groups, bp, seed=0).per_row, sure, atol=1e-5)
-    assert found.converged == 1.0
-    field = Inference("meanfield", iterations=100, tolerance=1e-6)
-    assert any_model.approximate_ll(tree, data, field).mean > exact + 1e-4
 
 
 def test_rows_that_are_impossible_like_all_their_neighbours():

@@ -1,74 +1,124 @@
-"""Scores against enumeration, and the errors they come with."""
+"""Scores of variables of one to four states against enumeration, and the errors of scores."""
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 import oracles
 from made_random import random_data, random_dependency_network, random_network
+from made_state_models import (
+    pairwise_tree,
+    random_states_dependency_network,
+    random_states_network,
+)
+from made_states import every_row, random_rows
 from mnlearn.data.dataset import merge_rows
+from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.evidence import Evidence
 from mnlearn.inference.plan import MARGINALS, plan
 from mnlearn.inference.queries import answer
 from mnlearn.inference.query_groups import partitions
 from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import Inference
+from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.features import features_of
-from mnlearn.models.markov_network import markov_network
-from mnlearn.runtime.errors import InputError
-from mnlearn.scoring.any_model import cll, cmll, ll, pll
+from mnlearn.models.markov_network import MarkovNetwork, markov_network
+from mnlearn.scoring.any_model import approximate_ll, cll, cmll, ll, pll
 from mnlearn.variables.schema import NO_STATE
 
-GROUPS = [[0, 3], [1, 2], [4, 5]]
+GROUPS = [[0, 3], [1, 2], [4]]
 EXACT = Inference("exact")
+NETWORKS = [random_network, random_states_network]
+
+
+def forms_of(model):
+    """A model, and the circuit of a network without the features, which would answer for it."""
+    if not isinstance(model, MarkovNetwork):
+        return [model]
+    c = compile_network(model)
+    return [model, ArithmeticCircuit(c.schema, c.is_sum, c.start, c.child, c.weight)]
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("make", [random_network, random_dependency_network])
-def test_pll(make, seed):
+@pytest.mark.parametrize(
+    "make", [*NETWORKS, random_dependency_network, random_states_dependency_network]
+)
+def test_pll_of_every_kind_of_model(make, seed):
     model = make(seed)
-    data = random_data(seed, n_vars=model.n_vars)
-    found = pll(model, data)
-    expected = oracles.pll(model, data.rows)
-    assert_allclose(found.per_row, expected, atol=1e-10)
-    every = expected[data.row_of]
-    assert_allclose(found.mean, every.mean())
-    assert_allclose(found.standard_error, every.std(ddof=1) / np.sqrt(len(every)))
+    data = random_rows(seed, model.schema)
+    expected = oracles.log_own(model, data.rows).sum(axis=1)
+    for form in forms_of(model):
+        found = pll(form, data)
+        assert_allclose(found.per_row, expected, atol=1e-10)
+        every = expected[data.row_of]
+        assert_allclose(found.mean, every.mean())
+        assert_allclose(found.standard_error, every.std(ddof=1) / np.sqrt(len(every)))
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_exact_scores_of_a_markov_network(seed):
-    network, data = random_network(seed), random_data(seed)
-    states = oracles.all_states(6)
+@pytest.mark.parametrize("make", NETWORKS)
+def test_scores_of_groups_of_variables(make, seed):
+    network = make(seed)
+    schema, rows = network.schema, every_row(network.schema)
+    data = random_rows(seed, schema)
     log_joint = np.log(oracles.joint(network))
-    index = [int("".join(map(str, x)), 2) for x in data.rows]
-    assert_allclose(ll(network, data).per_row, log_joint[index], atol=1e-10)
-
+    number = {row.tobytes(): i for i, row in enumerate(rows)}
+    own = log_joint[[number[row.tobytes()] for row in data.rows]]
     conditional, marginal = np.zeros(data.n_rows), np.zeros(data.n_rows)
+    values, all_values = schema.values(data.rows), schema.values(rows)
     for group in GROUPS:
-        known = [v for v in range(6) if v not in group]
-        for i, x in enumerate(data.rows):
-            same = (states[:, known] == x[known]).all(axis=1)
-            conditional[i] += log_joint[index[i]] - np.logaddexp.reduce(log_joint[same])
-            p = oracles.conditional_marginals(network, x, group)
-            marginal[i] += np.log(np.where(x[group], p, 1 - p)).sum()
-    assert_allclose(cll(network, data, GROUPS).per_row, conditional, atol=1e-10)
-    assert_allclose(cmll(network, data, GROUPS, EXACT, seed=0).per_row, marginal, atol=1e-10)
+        known = [v for v in range(len(schema)) if v not in group]
+        for i, x in enumerate(values):
+            same = (all_values[:, known] == x[known]).all(axis=1)
+            evidence = np.logaddexp.reduce(log_joint[same])
+            conditional[i] += own[i] - evidence
+            for v in group:
+                agree = same & (all_values[:, v] == x[v])
+                marginal[i] += np.logaddexp.reduce(log_joint[agree]) - evidence
+    for form in forms_of(network):
+        assert_allclose(ll(form, data).per_row, own, atol=1e-10)
+        assert_allclose(cll(form, data, GROUPS).per_row, conditional, atol=1e-9)
+        assert_allclose(cmll(form, data, GROUPS, EXACT, seed=0).per_row, marginal, atol=1e-9)
 
 
-@pytest.mark.parametrize("make", [random_network, random_dependency_network])
-def test_the_monte_carlo_error_covers_the_error_of_gibbs(make):
+@pytest.mark.parametrize(
+    ("make", "samples"),
+    # Of several states, half a count for each is a bias, which many samples make small.
+    [(random_network, 2000), (random_dependency_network, 2000), (random_states_network, 40_000)],
+)
+def test_the_monte_carlo_error_covers_the_error_of_gibbs(make, samples):
     z = []
     for seed in range(8):
         model = make(seed)
-        data = random_data(seed, 60, n_vars=model.n_vars)
+        data = merge_rows(sample_rows(model, 60, 50, seed), None, model.schema)
         groups = [[0, 1, 2], [3, 4]]
         exact = cmll(model, data, groups, EXACT, seed=0)
-        sampled = cmll(model, data, groups, Inference(samples=2000), seed=seed)
+        sampled = cmll(model, data, groups, Inference(samples=samples), seed=seed)
         assert sampled.monte_carlo_error > 0
         z.append((sampled.mean - exact.mean) / sampled.monte_carlo_error)
     assert np.abs(z).max() < 4
     assert 0.3 < np.std(z) < 2
+
+
+def test_beliefs_and_mean_field_score_by_variable():
+    network = pairwise_tree(1)
+    data = random_rows(1, network.schema)
+    run = Inference("bp", iterations=500, tolerance=1e-9)
+    exact = cmll(network, data, GROUPS, EXACT, seed=0)
+    found = cmll(network, data, GROUPS, run, seed=0)
+    assert found.converged == 1.0
+    assert_allclose(found.per_row, exact.per_row, atol=1e-6)
+    assert_allclose(approximate_ll(network, data, run).mean, ll(network, data).mean, atol=1e-6)
+    bound = approximate_ll(network, data, Inference("meanfield", iterations=500)).mean
+    assert bound > ll(network, data).mean + 1e-4
+
+
+def test_threads_change_no_score():
+    network = random_states_network(4)
+    data = random_rows(4, network.schema)
+    for score in (pll, ll):
+        one, more = (score(network, data, threads).per_row for threads in (1, 3))
+        assert_array_equal(one, more)
 
 
 def test_an_impossible_example_scores_minus_infinity():
@@ -92,16 +142,6 @@ def test_weighted_examples_count_as_often_as_they_weigh():
     assert_allclose(weighted.standard_error, repeated.standard_error)
 
 
-def test_scores_that_do_not_apply():
-    data = random_data(0, n_vars=5)
-    with pytest.raises(InputError, match="expected a Markov network"):
-        ll(random_dependency_network(0), data)
-    with pytest.raises(InputError, match="expected 6 variables"):
-        pll(random_network(0), data)
-    with pytest.raises(InputError, match="variable 1 is in two groups"):
-        cmll(random_network(0, n_vars=5), data, [[0, 1], [1]], EXACT, seed=0)
-
-
 def test_partitions_do_not_depend_on_how_many_are_asked_for():
     few, many = partitions(1, "d", 10, 4, n=2), partitions(1, "d", 10, 4, n=8)
     assert many[:2] == few
@@ -111,19 +151,6 @@ def test_partitions_do_not_depend_on_how_many_are_asked_for():
     assert partitions(2, "d", 10, 4, n=1) != few[:1]
     assert partitions(1, "e", 10, 4, n=1) != few[:1]
     assert many[0] != many[1]
-
-
-@pytest.mark.parametrize("n_vars", [5, 24])
-def test_samples_follow_the_distribution(n_vars):
-    """Exact up to 20 variables; for more, Gibbs chains over variables that are independent."""
-    network = random_network(1, n_vars=5)
-    network = markov_network(n_vars, network.features, network.weight)
-    rows = sample_rows(network, 20_000, 60, 7)
-    small = random_network(1, n_vars=5)
-    expected = oracles.joint(small) @ oracles.all_states(5)
-    error = np.sqrt(expected * (1 - expected) / len(rows))
-    assert (np.abs(rows[:, :5].mean(axis=0) - expected) < 5 * error).all()
-    assert (sample_rows(network, 50, 60, 7) == sample_rows(network, 50, 60, 7, threads=3)).all()
 
 
 def test_queries_of_a_person():

@@ -5,7 +5,14 @@ import itertools
 import numpy as np
 import pytest
 
-from made_factors import agreeing, log_joint, log_sum, random_evidence, random_factors
+from made_factors import (
+    agreeing,
+    log_joint,
+    log_sum,
+    marginals_of,
+    random_evidence,
+    random_factors,
+)
 from made_state_networks import table_network
 from mnlearn.inference.tables.answers import draw, most_probable, pruned_tree
 from mnlearn.inference.tables.buckets import cost_of
@@ -16,13 +23,6 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.variables.schema import NO_STATE
 
 SEEDS = range(25)
-
-
-def marginals(joint):
-    """P(state) of all variables, one after the other, from the logarithms of a joint table."""
-    p = np.exp(joint - log_sum(joint))
-    axes = range(p.ndim)
-    return np.concatenate([p.sum(axis=tuple(a for a in axes if a != v)) for v in axes])
 
 
 def unknown(factors):
@@ -38,7 +38,7 @@ def check(tree, factors, values):
     if np.isneginf(expected):
         assert np.isnan(p).all()
     else:
-        assert p[0] == pytest.approx(marginals(joint), abs=1e-12)
+        assert p[0] == pytest.approx(marginals_of(joint), abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -99,7 +99,7 @@ def test_tables_longer_than_a_block(size, products, monkeypatch):
     total = log_joint(factors)
     log_value, p = CliqueTree(factors).marginals(unknown(factors))
     assert log_value[0] == pytest.approx(log_sum(total))
-    assert p[0] == pytest.approx(marginals(total), abs=1e-12)
+    assert p[0] == pytest.approx(marginals_of(total), abs=1e-12)
 
 
 @pytest.mark.parametrize("products", [1 << 26, 9000])
@@ -114,7 +114,7 @@ def test_buckets_of_many_blocks(products, monkeypatch):
     assert tree.buckets.size.max() == 2**12
     log_value, p = tree.marginals(unknown(factors))
     assert log_value[0] == pytest.approx(log_sum(expected))
-    assert p[0] == pytest.approx(marginals(expected), abs=1e-12)
+    assert p[0] == pytest.approx(marginals_of(expected), abs=1e-12)
 
 
 def test_many_rows_on_many_threads():
@@ -206,7 +206,7 @@ def test_messages_up_that_are_sent_again_for_want_of_memory(arity):
         except InputError:
             break
         n_parts.add(len(tree.parts))
-        assert found.probability[0] == pytest.approx(marginals(joint), abs=1e-12)
+        assert found.probability[0] == pytest.approx(marginals_of(joint), abs=1e-12)
         best, log_value = most_probable(factors, values, most)
         assert joint[tuple(best[0])] == joint.max() == pytest.approx(log_value[0])
         assert (draw(factors, values[0], 200, 7, max_cells=most) == drawn).all()

@@ -53,7 +53,7 @@ def variables(masks, n_vars):
 def total(objective, network, data):
     """Log-likelihood or log-pseudo-likelihood of all examples, by enumeration."""
     if objective == "pseudo_likelihood":
-        return data.weight @ oracles.pll(network, data.rows)
+        return -oracles.loss_of(network.features, network.weight, data)
     p = dict(zip(map(bytes, oracles.all_states(data.n_vars)), oracles.joint(network), strict=True))
     return data.weight @ np.log([p[bytes(row)] for row in data.rows])
 

@@ -29,7 +29,7 @@ from mnlearn.methods.l1 import L1
 from mnlearn.models.features import atomic_features, concatenate, features_of
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.scoring.any_model import pll
-from state_oracles import conditionals, loss_of
+from oracles import conditionals, loss_of
 
 SCHEMA = schema_of(2, 3, 1, 4)
 DATA = examples_of(SCHEMA, 400, 3)
@@ -39,7 +39,7 @@ ATOMS = atomic_features(SCHEMA.n_columns)
 def expected_odds(network, data):
     """The log-odds of the value 1 of each column, from the probabilities of states."""
     out = np.empty(data.rows.shape)
-    shares = [share for _, share in conditionals(network.features, network.weight, data)]
+    shares = [share for _, share, _ in conditionals(network.features, network.weight, data)]
     for c, v in enumerate(SCHEMA.variable_of.tolist()):
         out[:, c] = logit(shares[v][:, c - SCHEMA.start[v] if SCHEMA.arity[v] > 2 else 1])
     return out.T
@@ -178,6 +178,6 @@ def test_a_network_of_many_examples_has_the_conditionals_they_came_from(learner,
 
 def test_independent_variables():
     model = tune(Atomic, DATA, Atomic.grid({"pseudocount": [0.5]}), None).best.fitted.model
-    for v, (_, share) in enumerate(conditionals(model.features, model.weight, DATA)):
+    for v, (_, share, _) in enumerate(conditionals(model.features, model.weight, DATA)):
         count = DATA.counts(v) + 0.5 if SCHEMA.arity[v] > 1 else np.ones(1)
         assert_allclose(share, np.tile(count / count.sum(), (len(share), 1)))

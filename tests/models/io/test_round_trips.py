@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import made_state_models as oracle
+import oracles
 from made_feature_trees import learned_twice
 from made_hidden_trees import random_hidden_tree
 from made_state_models import random_states_dependency_network, random_states_network
@@ -98,7 +98,7 @@ def log_potential(model):
     """The log-potential of every state, up to what each kind of model says by itself."""
     rows = every_row(model.schema)
     if isinstance(model, DependencyNetwork):
-        return oracle.log_conditionals(model, rows)
+        return oracles.log_conditionals(model, rows)
     if isinstance(model, MarkovNetwork):
         return model.potential_of(rows)
     if model.has_own_likelihood:
