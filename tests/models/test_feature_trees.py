@@ -1,14 +1,11 @@
-"""Feature trees against enumeration: likelihoods, circuits, Markov networks, graphs, files."""
+"""Leaf features of feature trees, their limits, and files; for the rest test_distributions.py."""
 
 import itertools
 
 import numpy as np
 import pytest
 
-from lem_oracle import log_probability
 from made_feature_trees import learned_twice
-from made_states import every_row
-from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.models import feature_tree as feature_trees
 from mnlearn.models.feature_tree import FeatureTree, _expand, leaf_features
 from mnlearn.models.io.formats import load_model, save_model
@@ -25,25 +22,13 @@ def trees():
     return [learned_twice(seed) for seed in SEEDS]
 
 
-@pytest.fixture(params=SEEDS)
-def case(request, trees):
-    return trees[request.param]
-
-
 def holds(literals, x):
     return all(x[v] == value for v, value in literals)
 
 
-def test_likelihoods_of_all_states(case):
-    tree, nodes, states = case
-    expected = np.array([log_probability(nodes, x) for x in states])
-    found = tree.log_likelihood(tree.schema.rows(states))
-    np.testing.assert_allclose(found, expected, atol=1e-11)
-    assert np.exp(found).sum() == pytest.approx(1.0, abs=1e-10)
-
-
-def test_the_leaf_features_that_a_state_satisfies_add_up_to_its_probability(case):
-    tree, _, states = case
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_leaf_features_that_a_state_satisfies_add_up_to_its_probability(seed, trees):
+    tree, _, states = trees[seed]
     leaves = list(leaf_features(tree))
     assert len(leaves) == tree.n_leaves
     log_p = tree.log_likelihood(tree.schema.rows(states))
@@ -54,23 +39,6 @@ def test_the_leaf_features_that_a_state_satisfies_add_up_to_its_probability(case
             if holds(leaf.literals, x) and not any(holds(c, x) for c in leaf.negated)
         )
         assert total == pytest.approx(expected, abs=1e-10)
-
-
-def test_the_circuit_has_the_distribution_over_columns(case):
-    tree, _, _ = case
-    circuit = tree.to_circuit()
-    circuit.check()
-    assert log_partition(circuit) == pytest.approx(0.0, abs=1e-10)
-    rows = every_row(tree.schema)
-    np.testing.assert_allclose(log_value(circuit, rows), tree.log_likelihood(rows), atol=1e-10)
-
-
-def test_the_markov_network_has_partition_function_1(case):
-    tree, _, states = case
-    network = tree.to_markov_network()
-    rows = tree.schema.rows(states)
-    assert np.exp(network.potential_of(rows)).sum() == pytest.approx(1.0, abs=1e-10)
-    np.testing.assert_allclose(network.potential_of(rows), tree.log_likelihood(rows), atol=1e-10)
 
 
 def tree_of(features, edges, variables):

@@ -9,12 +9,10 @@ from command import run
 from made_hidden_trees import complete_joint, random_hidden_tree
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference import hidden_trees
-from mnlearn.inference.circuits import exact
 from mnlearn.inference.circuits.evaluation import UNKNOWN
 from mnlearn.inference.evidence import Evidence
 from mnlearn.inference.plan import plan
 from mnlearn.inference.queries import answer
-from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import Inference
 from mnlearn.models.hidden_tree import HiddenTree, n_circuit_edges
 from mnlearn.models.io.formats import save_model
@@ -46,7 +44,6 @@ def given_part(tree, p, seed):
 
 def test_likelihoods_and_marginals(tree, p):
     states = all_states(tree.n_vars)
-    assert p.sum() == pytest.approx(1.0)
     np.testing.assert_allclose(hidden_trees.log_value(tree, states), np.log(p), rtol=1e-12)
     rows, evidence, one = given_part(tree, p, 3)
     log_value, found = hidden_trees.conditionals(tree, rows)
@@ -61,10 +58,8 @@ def test_likelihoods_and_marginals(tree, p):
     np.testing.assert_allclose(by_state[:, :, 1], one, rtol=1e-12, atol=1e-14)
 
 
-def test_the_circuit_has_the_same_distribution(tree, p):
+def test_the_circuit_is_small_and_has_the_parameters(tree):
     circuit = tree.to_circuit()
-    circuit.check()
-    np.testing.assert_allclose(exact.log_value(circuit, all_states(tree.n_vars)), np.log(p))
     # A product of one factor is left out at the leaves of the tree.
     assert circuit.n_edges <= n_circuit_edges(tree)
     again = tree.with_parameters(circuit.weight)
@@ -116,15 +111,6 @@ def test_a_row_of_evidence_has_one_number(partial, tmp_path):
     for evidence, where in ((rows, f"{rows}, line 2"), ("V2=1", "--evidence")):
         result = run(f"query {tmp_path}/t.npz --evidence {evidence}")
         assert result.stderr == f"mnlearn: {where}: has probability 0.\n"
-
-
-def test_samples_follow_the_distribution():
-    tree = random_hidden_tree(4, 4)
-    p = complete_joint(tree)[0].sum(axis=1)
-    drawn = sample_rows(tree, 20_000, 0, 7)
-    found = np.bincount(drawn @ [8, 4, 2, 1], minlength=16) / len(drawn)
-    np.testing.assert_allclose(found, p, atol=5 * np.sqrt(p.max() / 20_000))
-    np.testing.assert_array_equal(sample_rows(tree, 50, 0, 7, threads=2), drawn[:50])
 
 
 def test_results_do_not_depend_on_threads():
