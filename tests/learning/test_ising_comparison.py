@@ -127,23 +127,29 @@ def test_holms_correction_by_hand():
     assert_allclose(holm([0.9, 0.8]), [1.0, 1.0])
 
 
-def test_refuses_what_cannot_be_compared():
-    data = group(np.random.default_rng(0), 60, {})
-    with pytest.raises(InputError, match="groups: expected at least two"):
-        compare({"x": data})
-    with pytest.raises(InputError, match="group y: expected the variables of the first group"):
-        compare({"x": data, "y": data.rename(["a", "b", "c", "e"])})
+DATA = group(np.random.default_rng(0), 60, {})
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ({"x": DATA}, "groups: expected at least two"),
+        ({"x": DATA, "y": DATA.rename(["a", "b", "c", "e"])},
+         "group y: expected the variables of the first group"),
+        ({"x": DATA, "y": merge_rows(DATA.rows, DATA.weight * 1.5, schema=DATA.schema)},
+         "weights cannot be dropped or exchanged"),
+        ({"x": DATA, "y": merge_rows(np.ones((9, 4)), schema=DATA.schema)},
+         "fewer than two variables"),
+    ],
+)  # fmt: skip
+def test_refuses_what_cannot_be_compared(groups, message):
+    with pytest.raises(InputError, match=message):
+        compare(groups)
+
+
+def test_refuses_no_permutations():
     with pytest.raises(InputError, match="n_permutations: expected at least 1, got 0"):
-        compare({"x": data, "y": data}, 0)
-    with pytest.raises(InputError, match="weights cannot be dropped or exchanged"):
-        compare(
-            {
-                "x": data,
-                "y": merge_rows(data.rows, data.weight * 1.5, schema=binary_schema(NAMES)),
-            }
-        )
-    with pytest.raises(InputError, match="fewer than two variables"):
-        compare({"x": data, "y": merge_rows(np.ones((9, 4)), schema=binary_schema(NAMES))})
+        compare({"x": DATA, "y": DATA}, 0)
 
 
 @pytest.mark.nightly

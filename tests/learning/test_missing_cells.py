@@ -90,34 +90,6 @@ def test_drop_keeps_the_complete_examples():
         complete(DATA, "em", seed=0)
 
 
-METHODS = {
-    "chow_liu": {},
-    "ltm": {"trial_iterations": 2, "max_iterations": 2},
-    "lem": {},
-    "acbn": {"max_edges": 300},
-    "acmn": {"max_edges": 300},
-    "junction_tree": {},
-}
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_em_never_lowers_the_likelihood_of_the_known_cells(method):
-    model = learned(method, impute(DATA, seed=1), **METHODS[method])
-    found = run_em(model, DATA, iterations=8, tolerance=0.0, prior=0.0)
-    assert isinstance(found.model, type(model))
-    gains = np.diff(found.log_likelihood)
-    assert (gains >= -1e-9 * abs(found.log_likelihood[0])).all()
-    assert gains.sum() > 0
-    # What is reported is the exact log of the marginal of the known cells.
-    score = any_model.marginal_ll(found.model, DATA)
-    np.testing.assert_allclose(score.mean * DATA.n_examples, found.log_likelihood[-1], rtol=1e-9)
-    circuit = found.model.to_circuit()
-    if method != "acmn":
-        assert log_partition(circuit) == pytest.approx(0, abs=1e-9)
-    again = run_em(model, DATA, iterations=8, tolerance=0.0, prior=0.0, threads=2)
-    np.testing.assert_array_equal(again.log_likelihood, found.log_likelihood)
-
-
 def test_the_score_of_a_row_with_missing_cells_is_its_marginal():
     row = np.array([[1, MISSING, MISSING, 0, MISSING, 1]], np.uint8)
     states = np.array(

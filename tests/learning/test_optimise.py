@@ -4,8 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
+from l1_oracle import least_with_l1
 from mnlearn.learning.owlqn import minimise
 
 N_VARS = 7
@@ -37,25 +37,11 @@ def likelihood(rng):
     return smooth, values.shape[1]
 
 
-def with_bounds(smooth, n_vars, l1):
-    """The minimum by parts: x is a difference of two vectors that are not negative."""
-
-    def loss(halves):
-        value, gradient = smooth(halves[:n_vars] - halves[n_vars:])
-        gradients = np.concatenate([gradient, -gradient])
-        return value + l1 @ (halves[:n_vars] + halves[n_vars:]), gradients + np.tile(l1, 2)
-
-    return minimize(
-        loss, np.zeros(2 * n_vars), jac=True, method="L-BFGS-B", bounds=[(0, None)] * 2 * n_vars,
-        options={"maxiter": 20_000, "maxfun": 40_000, "ftol": 1e-15, "gtol": 1e-8},
-    ).fun  # fmt: skip
-
-
 @pytest.mark.parametrize("strength", [0.0, 2.0, 10.0, 50.0])
 def test_the_minimum_is_found_where_features_are_dependent(strength):
     smooth, n_features = likelihood(np.random.default_rng(3))
     l1 = np.full(n_features, strength)
-    best = with_bounds(smooth, n_features, l1)
+    best = least_with_l1(smooth, l1)
     state, finished = minimise(
         smooth,
         np.zeros(n_features),

@@ -15,6 +15,7 @@ from mnlearn.learning.latent_trees.chow_liu import StateTables
 from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_learner
 from mnlearn.runtime.errors import InputError
+from mnlearn.scoring import any_model
 from mnlearn.variables.schema import NO_STATE
 
 ARITIES = [(2, 3, 4), (3, 1, 4, 2), (3, 3, 2, 4)]
@@ -150,9 +151,15 @@ def test_acbn_is_its_bayesian_network(arity):
         assert circuit.weight[k] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("name", ["acbn", "acmn", "chow_liu", "hclt", "junction_tree", "lem"])
-def test_em_raises_the_likelihood_of_the_known_cells(name):
-    schema = schema_of(2, 3, 1, 4)
+@pytest.mark.parametrize(
+    ("name", "arity"),
+    [
+        *((name, (2, 3, 1, 4)) for name in GRIDS if name not in ("ltm", "mixture", "tree_bag")),
+        ("ltm", (2, 2, 1, 2)),
+    ],
+)
+def test_em_raises_the_likelihood_of_the_known_cells(name, arity):
+    schema = schema_of(*arity)
     data = examples_of(schema, 300, 5)
     model = learn(name, data)
     rows = data.rows[data.row_of].copy()
@@ -160,7 +167,11 @@ def test_em_raises_the_likelihood_of_the_known_cells(name):
     for v in range(len(schema)):
         rows[np.ix_(hidden[:, v], schema.columns(v))] = MISSING
     incomplete = merge_incomplete(rows, None, schema)
-    outcome = run_em(model, incomplete, iterations=6, tolerance=0.0, prior=0.0)
+    outcome, again = (
+        run_em(model, incomplete, iterations=6, tolerance=0.0, prior=0.0, threads=threads)
+        for threads in (1, 2)
+    )
+    np.testing.assert_array_equal(again.log_likelihood, outcome.log_likelihood)
     rise = np.diff(outcome.log_likelihood)
     assert len(rise) > 1
     assert (rise > -1e-6).all()
@@ -173,3 +184,8 @@ def test_em_raises_the_likelihood_of_the_known_cells(name):
         known = row != MISSING
         expected += np.log(p[(every[:, known] == row[known]).all(axis=1)].sum())
     assert outcome.log_likelihood[-1] == pytest.approx(expected)
+    score = any_model.marginal_ll(outcome.model, incomplete)
+    assert score.mean * incomplete.n_examples == pytest.approx(expected, rel=1e-9)
+    assert isinstance(outcome.model, type(model))
+    if name != "acmn":
+        assert log_partition(circuit) == pytest.approx(0, abs=1e-9)

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
+from l1_oracle import least_with_l1
 from made_circuits import edges_of_copies
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.exact import log_partition, log_value
-from mnlearn.kernels.circuits.candidates import extension_bounds, extension_gain
 from mnlearn.learning.checkpoints import Checkpoints
 from mnlearn.learning.circuits.bayes import BayesGrowth
 from mnlearn.learning.circuits.growth import CircuitGrowth
@@ -58,64 +57,6 @@ def test_counts_are_those_of_the_data(train):
     held = (train.rows[:, 1] == 1) & (train.rows[:, 4] == 0)
     assert total == pytest.approx(train.weight[held].sum())
     np.testing.assert_allclose(ones, train.weight[held] @ train.rows[held])
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_gain_of_an_extension_is_the_maximum(seed):
-    rng = np.random.default_rng(seed)
-    n, l1, precision = 500.0, rng.choice([0.0, 3.0, 20.0]), rng.choice([0.25, 4.0])
-    prob_of = rng.uniform(0.05, 1.0)
-    prob = rng.uniform(0.05, 0.95, 5) * prob_of
-    count_of = n * rng.uniform(0.05, 1.0)
-    count = count_of * rng.uniform(0.0, 1.0, 5)
-
-    def value(w, v):
-        q = np.array([prob_of - prob[v], prob[v]])
-        c = np.array([count_of - count[v], count[v]])
-        penalty = l1 * np.abs(w).sum() + 0.5 * precision * w @ w
-        return c @ w - n * np.log1p(q @ np.expm1(w)) - penalty
-
-    for v in range(5):
-        gain, *weight = extension_gain(n, l1, precision, count[v], count_of, prob[v], prob_of)
-        starts = [*rng.normal(size=(4, 2)), np.zeros(2)]
-        options = {"xatol": 1e-8, "fatol": 1e-10, "maxiter": 4000}
-        found = [
-            minimize(lambda w, v=v: -value(w, v), s, method="Nelder-Mead", options=options)
-            for s in starts
-        ]
-        best = max(-f.fun for f in found)
-        assert gain == pytest.approx(value(np.array(weight), v), abs=1e-8)
-        assert gain >= best - 1e-6
-
-
-@pytest.mark.parametrize("prob_of", [0.02, 0.3, 1.0])
-@pytest.mark.parametrize("l1", [0.0, 2.0, 10.0])
-def test_gains_are_within_their_bounds(prob_of, l1):
-    """Without a Gaussian prior the bounds are close, where few examples are moved at all."""
-    rng = np.random.default_rng(7)
-    n, n_vars = 5000.0, 200
-    prob = rng.uniform(0.05, 0.95, n_vars) * prob_of
-    count_of = n if prob_of == 1.0 else 1.04 * n * prob_of
-    count = np.clip(prob / prob_of + rng.normal(scale=0.15, size=n_vars), 0.0, 1.0) * count_of
-    bound = np.empty(n_vars)
-    for precision in (1.0, 0.0):
-        extension_bounds(n, l1, precision, count, count_of, prob, prob_of, bound)
-        exact = np.array(
-            [
-                extension_gain(n, l1, precision, c, count_of, q, prob_of)[0]
-                for c, q in zip(count, prob, strict=True)
-            ]
-        )
-        assert (bound >= exact - 1e-9 * np.maximum(1.0, exact)).all()
-    assert (exact > 0.5).any()
-    assert np.median(bound[exact > 0.5] - exact[exact > 0.5]) < 0.4
-
-
-def test_what_has_no_probability_gains_nothing():
-    bound = np.empty(2)
-    extension_bounds(100.0, 0.0, 1.0, np.array([3.0, 9.0]), 9.0, np.array([0.0, 0.1]), 0.1, bound)
-    assert (bound == 0.0).all()
-    assert extension_gain(100.0, 0.0, 1.0, 3.0, 9.0, 0.0, 0.1) == (0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("model_of", [MarkovGrowth, BayesGrowth])
@@ -187,21 +128,15 @@ def test_learned_weights_are_the_best(train):
     )
     in_data = train.weight @ rows
 
-    def loss(halves):
-        w, size = halves[: len(in_data)] - halves[len(in_data) :], halves.sum()
+    def smooth(w):
         energy = states @ w
         log_z = np.logaddexp.reduce(energy)
         slope = train.n_examples * np.exp(energy - log_z) @ states - in_data
-        slope += PENALTY.precision * w
         value = train.n_examples * log_z - in_data @ w + 0.5 * PENALTY.precision * w @ w
-        return value + PENALTY.l1 * size, np.concatenate([slope, -slope]) + PENALTY.l1
+        return value, slope + PENALTY.precision * w
 
-    start = np.concatenate([np.maximum(learned.weight, 0), np.maximum(-learned.weight, 0)])
-    options = {"maxiter": 5000, "maxfun": 10000, "ftol": 1e-14, "gtol": 1e-6}
-    best = minimize(
-        loss, start, jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(start), options=options
-    )
-    assert objective(learned, train, PENALTY) >= -best.fun - 0.01
+    best = -least_with_l1(smooth, np.full(len(in_data), PENALTY.l1))
+    assert objective(learned, train, PENALTY) >= best - 0.01
 
 
 def test_budgets_of_edges_nest(train):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.optimize import minimize
 
+from l1_oracle import least_with_l1
 from made_random import random_data, random_features, random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.learning.weights.arrangement import learn_weights
@@ -57,23 +57,15 @@ PENALTIES = [Penalty(1.0), Penalty(0.1), Penalty(None, 5.0), Penalty(1.0, 2.0), 
 def test_the_optimum_is_that_of_an_independent_solver(penalty):
     features, _data, likelihood = problem(1)
     learned = fit_weights(likelihood, penalty, max_iterations=500, stopping=Stopping(1e-9))
-    n = len(features)
 
-    # The penalised problem in positive and negative parts is smooth with bounds.
-    def objective(parts):
-        w = parts[:n] - parts[n:]
-        f, g = likelihood.value_and_gradient(w)
-        f += 0.5 * penalty.precision * w @ w + penalty.l1 * parts.sum()
-        g = g + penalty.precision * w
-        return f, np.concatenate([g, -g]) + penalty.l1
+    def smooth(w):
+        value, gradient = likelihood.value_and_gradient(w)
+        return value + 0.5 * penalty.precision * w @ w, gradient + penalty.precision * w
 
-    found = minimize(
-        objective, np.zeros(2 * n), jac=True, bounds=[(0, None)] * (2 * n),
-        options={"maxiter": 5000, "maxfun": 20000, "ftol": 1e-15, "gtol": 1e-8},
-    )  # fmt: skip
-    assert_allclose(learned.objective, found.fun, rtol=1e-7)
+    best = least_with_l1(smooth, np.full(len(features), penalty.l1))
+    assert_allclose(learned.objective, best, rtol=1e-7)
     assert learned.gap >= -1e-9 * learned.objective
-    assert learned.objective - found.fun <= learned.gap + 1e-6
+    assert learned.objective - best <= learned.gap + 1e-6
 
 
 @pytest.mark.parametrize("penalty", PENALTIES, ids=str)
