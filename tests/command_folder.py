@@ -7,6 +7,11 @@ from mnlearn.models.io.formats import save_model
 from mnlearn.variables.schema import binary_schema
 
 
+def save_named(rows, names, path):
+    """Write rows as text below the names of their variables."""
+    save_text(merge_rows(rows, schema=binary_schema(names)), path)
+
+
 def fill_folder(tmp_path, monkeypatch):
     """Write data (`d*`), models (`m*`, `dn*`) and broken files; make the folder the current one."""
     monkeypatch.chdir(tmp_path)
@@ -17,10 +22,7 @@ def fill_folder(tmp_path, monkeypatch):
     save_text(random_data(0, n_vars=5), "d5.data")
     random_data(0, n_vars=5).save("d5.npz")
     named = random_data(0)
-    save_text(
-        merge_rows(named.rows[named.row_of], schema=binary_schema("abcdef")),
-        "named.csv",
-    )
+    save_named(named.rows[named.row_of], "abcdef", "named.csv")
     save_model(random_network(0), "m.npz")
     save_model(random_network(0), "m.mn")
     save_model(random_dependency_network(0, n_vars=6), "dn.npz")

@@ -11,14 +11,13 @@ import pandas as pd
 import pytest
 
 from command import refuse, succeed
+from command_folder import save_named
 from made_random import random_data, random_network
 from made_study import make
-from mnlearn.data.dataset import merge_rows
 from mnlearn.data.text_tables import save_text
 from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.runtime.decompression import ExpansionLimit
 from mnlearn.runtime.errors import InputError
-from mnlearn.variables.schema import binary_schema
 from mnlearn_studies.records.gather import gather
 from mnlearn_studies.records.kinds import ASKED
 from mnlearn_studies.records.kinds.paired import compare_paired
@@ -166,7 +165,7 @@ def test_ising_takes_names_of_every_kind(names, request):
     if "$" not in names[0]:  # The sign begins and ends a formula in a picture.
         request.getfixturevalue("sketched")
     data = random_data(0, n_vars=3)
-    save_text(merge_rows(data.rows[data.row_of], schema=binary_schema(names)), "named.csv")
+    save_named(data.rows[data.row_of], names, "named.csv")
     succeed("ising named.csv --out net --gamma 0 --merge or --bootstraps 2")
     matrix = pd.read_csv("net/weights.csv", index_col=0)
     assert matrix.index.tolist() == names

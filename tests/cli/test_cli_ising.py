@@ -10,15 +10,15 @@ import pytest
 from click.testing import CliRunner
 
 from command import refuse, succeed
+from command_folder import save_named
 from made_random import random_data
 from mnlearn.cli import main
-from mnlearn.data.dataset import merge_rows
 from mnlearn.data.examples import load_dataset
-from mnlearn.data.text_tables import save_text
 from mnlearn.drawing import ising_folder
 from mnlearn.learning.ising.comparison import compare
 from mnlearn.learning.ising.resampling import bootstrap, drop_cases
-from mnlearn.variables.schema import binary_schema
+
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 @pytest.fixture(autouse=True)
@@ -26,18 +26,6 @@ def pictures(request):
     """Pictures are rendered in tests of pictures only."""
     if request.node.name != "test_ising_writes_tables_figures_and_a_model":
         request.getfixturevalue("sketched")
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """A folder with data, plain and with names, as current folder."""
-    monkeypatch.chdir(tmp_path)
-    data = random_data(0)
-    save_text(data, "d.data")
-    save_text(
-        merge_rows(data.rows[data.row_of], schema=binary_schema("abcdef")),
-        "named.csv",
-    )
 
 
 def test_ising_writes_tables_figures_and_a_model():
@@ -89,10 +77,7 @@ def estimates(monkeypatch):
 
 
 def test_resamples_are_estimated_with_the_settings_of_the_network(estimates):
-    save_text(
-        merge_rows(random_data(5).rows, schema=binary_schema("abcdef")),
-        "other.csv",
-    )
+    save_named(random_data(5).rows, "abcdef", "other.csv")
     line = "ising named.csv --compare other.csv --out net --gamma 1 --merge or --seed 4"
     succeed(f"{line} --bootstraps 3 --case-drops 2 --permutations 9")
     (found,) = estimates
@@ -107,13 +92,17 @@ def test_resamples_are_estimated_with_the_settings_of_the_network(estimates):
     pd.testing.assert_frame_equal(found.comparison.edges, compare(groups, 9, **how).edges)
 
 
-def test_ising_counts_the_edges_that_differ(estimates):
-    """In one group b is mostly like a, in the other mostly its opposite; c depends on neither."""
+def write_groups(**noise):
+    """In each group b is the opposite of a in so many rows; c depends on neither."""
     rng = np.random.default_rng(4)
-    for name, noise in (("one", 0.1), ("two", 0.9)):
+    for name, share in noise.items():
         rows = rng.integers(0, 2, (300, 3))
-        rows[:, 1] = rows[:, 0] ^ (rng.random(300) < noise)
+        rows[:, 1] = rows[:, 0] ^ (rng.random(300) < share)
         pd.DataFrame(rows, columns=list("abc")).to_csv(f"{name}.csv", index=False)
+
+
+def test_ising_counts_the_edges_that_differ(estimates):
+    write_groups(one=0.1, two=0.9)
     line = "ising one.csv --compare two.csv --out net --bootstraps 0 --permutations"
     enough, few = succeed(f"{line} 79"), succeed(f"{line} 58")
     assert "1 edge differs at 0.05 after Holm's correction." in enough.stdout
@@ -127,11 +116,7 @@ def test_ising_counts_the_edges_that_differ(estimates):
 
 
 def test_ising_counts_the_edges_of_each_set_of_three_groups():
-    rng = np.random.default_rng(4)
-    for name, noise in (("one", 0.1), ("two", 0.9), ("three", 0.1)):
-        rows = rng.integers(0, 2, (300, 3))
-        rows[:, 1] = rows[:, 0] ^ (rng.random(300) < noise)
-        pd.DataFrame(rows, columns=list("abc")).to_csv(f"{name}.csv", index=False)
+    write_groups(one=0.1, two=0.9, three=0.1)
     line = "ising one.csv --compare two.csv --compare three.csv --out net --bootstraps 0"
     printed = succeed(f"{line} --permutations 79").stdout.splitlines()
     ends = "at 0.05 after Holm's correction."
@@ -187,7 +172,7 @@ def test_ising_leaves_out_what_never_varies():
 
 def test_ising_compares_groups_and_leaves_nothing_old_behind():
     rows = random_data(5, n_examples=90).rows
-    save_text(merge_rows(rows, schema=binary_schema("abcdef")), "other.csv")
+    save_named(rows, "abcdef", "other.csv")
     Path("groups.csv").write_text(
         "item,group\n" + "".join(f"{v},g{v > 'c'}\n" for v in "abcdef"), encoding="utf-8"
     )
@@ -245,6 +230,16 @@ def test_groups_in_one_file_are_compared_like_those_of_two():
     refuse("ising gap.csv --compare-by sex --out net", "gap.csv, line 5, column 'b': is missing")
     dropped = succeed(f"ising gap.csv --compare-by sex --missing drop --out net {options}")
     assert f"gap.csv, group other: dropped 1 of {len(others)} examples." in dropped.stderr
+    # Cells are filled in from all groups together, whichever files they are in.
+    for name, own in gap.groupby("sex"):
+        own.drop(columns="sex").to_csv(f"{name}_gap.csv", index=False)
+    names = "ising named_gap.csv --compare other_gap.csv"
+    for line, out in (("ising gap.csv --compare-by sex", "four"), (names, "five")):
+        filled = succeed(f"{line} --missing impute --out {out} {options}")
+        assert "filled in missing cells of 1 of" in filled.stderr
+    tables = [pd.read_csv(f"{out}/comparison_edges.csv") for out in ("four", "five")]
+    np.testing.assert_array_equal(*(table["p"] for table in tables))
+    np.testing.assert_array_equal(*(table["difference"] for table in tables))
     refuse("ising both.csv --compare-by sex --compare other.csv --out net", "no --compare.")
 
 
@@ -288,33 +283,6 @@ def test_ising_notes_how_the_data_were_read():
     settings = json.loads(Path("net/summary.json").read_text(encoding="utf-8"))["settings"]
     assert settings["states"] == {"sex": ["m", "f"]}
     assert settings["leave_out"] == ["age"]
-
-
-def test_groups_with_missing_cells_are_filled_in_together():
-    """The files of groups, and one file with a column that names them and lacks some names."""
-    rng = np.random.default_rng(3)
-    lines = []
-    for k in range(90):
-        cells = [str(x) if rng.random() < 0.9 else "" for x in rng.integers(0, 2, 3)]
-        lines.append(f"{','.join(cells)},{('m', 'f')[k >= 40]}")
-    head, rest = "a,b,c", [line.rpartition(",") for line in lines]
-    for name in ("m", "f"):
-        own = [cells for cells, _, group in rest if group == name]
-        Path(f"{name}.csv").write_text("\n".join([head, *own]) + "\n", encoding="utf-8")
-    Path("all.csv").write_text(
-        "\n".join([f"{head},sex", *lines, "1,0,1,", "0,1,1,NA"]) + "\n", encoding="utf-8"
-    )
-    how = "--missing impute --permutations 9 --bootstraps 0"
-    apart = succeed(f"ising f.csv --compare m.csv {how} --out apart")
-    one = succeed(f"ising all.csv --compare-by sex {how} --out one")
-    assert "left out 2 rows without a group" in one.stderr
-    assert "group f: filled in missing cells of" in one.stderr
-    assert "group f: filled in missing cells of" in apart.stderr
-    tests = [pd.read_csv(f"{folder}/comparison_tests.csv") for folder in ("apart", "one")]
-    pd.testing.assert_frame_equal(*tests)
-    strengths = tests[0][["strength: f", "strength: m"]].to_numpy()
-    assert tests[0]["value"][0] == pytest.approx(np.ptp(strengths[0]))
-    refuse(f"ising all.csv --compare-by sex {how.replace('impute', 'refuse')} --out no", "line 92")
 
 
 def test_a_run_that_fails_leaves_the_folder_as_it_was(monkeypatch):

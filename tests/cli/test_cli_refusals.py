@@ -77,6 +77,7 @@ score m.npz d.data --metric cll --groups range.json
 score m.npz d.data --metric cmll --folds 0 | --folds
 score m.npz d.data --folds 2 | --folds: is not read by the metric pll
 score m.npz d.data --samples 9 | --samples: is not read by the metric pll
+score m.npz d.data --metric pll --ais 200 | --ais: expected --metric ll
 score m.npz d.data --metric ll --inference mcsat
   | --inference: expected one of exact, bp, meanfield, --ais for the metric ll, got
 score m.npz d.data --metric ll --ais 2 --burn-in 3
@@ -114,6 +115,27 @@ step products zzz --out o.json | study zzz: expected one of acmn, demo
 step products demo --config 3 --out o.json | --config: expected a JSON object
 step products demo --config '{' --out o.json | --config: is not JSON
 step write dtsl poems | poems
+step write zzz tables | study zzz: expected one of acmn, demo
+step write dtsl tables | nowhere/dtsl/scores.csv
+step write dtsl page | nowhere/dtsl/scores.csv
+step write dtsl page --only a | --only: is not read for page, only for tables and
+step write dtsl claims --only a | --only: is not read for claims, only for tables and
+fetch nltc | no dataset 'nltc'; did you mean 'nltcs'?
+fetch nltcs zzz --mirror folder | no dataset 'zzz'
+study zzz | study zzz: expected one of acmn, demo
+study zzz --stale | study zzz: expected one of acmn, demo
+study dtsl --datasets zzz | --datasets zzz: expected some of nltcs
+study dtsl --stale --datasets zzz | --datasets zzz: expected some of nltcs
+study dtsl --dry-run --recorded | --recorded: is not read with --dry-run.
+study dtsl --stale --again | --again: is not read with --stale.
+study dtsl --stale --profile nosuch | --profile: is not read with --stale.
+study dtsl --show --again | --again: is not read with --show.
+study dtsl --show --stale | --stale: is not read with --show.
+study dtsl --unlock --datasets nltcs | --datasets: is not read with --unlock.
+study dtsl --recorded --parts 2 | --parts: is not read with --recorded.
+study dtsl --parts 0 | Invalid value for '--parts': 0 is not in the range 1<=x<=1000
+study dtsl --parts 1e9 | Invalid value for '--parts': '1e9' is not a valid integer
+study dtsl --parts '$(touch hit)' | '$(touch hit)' is not a valid integer
 study dtsl --cores abc | --cores: expected a number from 1, or all, got 'abc'
 study dtsl --cores 0 | --cores
 """
@@ -121,5 +143,7 @@ ROWS = REFUSED.strip().replace("\n  |", " |").splitlines()
 
 
 @pytest.mark.parametrize(("line", "names"), [row.split(" | ") for row in ROWS])
-def test_a_command_refuses(line, names):
+def test_a_command_refuses(line, names, monkeypatch):
+    # A command must not write into the checkout.
+    monkeypatch.setattr("mnlearn_studies.study.folders.RESULTS", "nowhere")
     refuse(line, names)

@@ -11,16 +11,17 @@ import pytest
 
 import mnlearn as mn
 from command import mean, numbers, refuse, succeed
+from command_folder import save_named
 from made_data import examples
 from made_random import random_data, random_network
 from mnlearn.data.dataset import merge_rows
-from mnlearn.data.text_tables import save_text
 from mnlearn.models.io.formats import save_model
 from mnlearn.variables.schema import binary_schema
 
 pytestmark = pytest.mark.usefixtures("folder")
 
 N_EXAMPLES = 300
+NAMED = dataclasses.replace(random_network(0), schema=binary_schema("abcdef"))
 
 
 @pytest.mark.parametrize("metric", ["pll", "cmll", "cll", "ll"])
@@ -133,7 +134,10 @@ def test_impossible_examples_are_named_and_give_json():
 
     result = succeed("score hard.mn two.csv --metric ll --per-example p.csv --json")
     record = json.loads(result.stdout, parse_constant=refuse_constant)
-    assert (record["mean"], record["impossible"]) == (None, 2)
+    assert (record["mean"], record["standard_error"], record["impossible"]) == (None, None, 2)
+    text = succeed("score hard.mn two.csv --metric ll").stdout
+    printed = dict(line.rsplit(None, 1) for line in text.splitlines())
+    assert (printed["mean"], printed["standard error"]) == ("-inf", "nan")
     assert "two.csv: 2 examples have probability 0, lines 3, 5." in result.stderr
     assert np.flatnonzero(pd.read_csv("p.csv")["ll"] == -np.inf).tolist() == [1, 3]
 
@@ -159,19 +163,9 @@ def by_example(line):
 def test_columns_of_data_are_found_by_name():
     """Another order of columns, and more of them, change no score and no search."""
     rows = examples(random_data(0))
-    save_text(
-        merge_rows(rows, schema=binary_schema("abcdef")),
-        "straight.csv",
-    )
-    more = np.column_stack([rows[:, ::-1], rows[:, 0]])
-    save_text(
-        merge_rows(more, schema=binary_schema("fedcbax")),
-        "turned.csv",
-    )
-    save_model(
-        dataclasses.replace(random_network(0), schema=binary_schema("abcdef")),
-        "named.npz",
-    )
+    save_named(rows, "abcdef", "straight.csv")
+    save_named(np.column_stack([rows[:, ::-1], rows[:, 0]]), "fedcbax", "turned.csv")
+    save_model(NAMED, "named.npz")
     weights = np.arange(len(rows)) % 3 + 1.0
     for end, weight in (("", None), ("_weighted", weights)):
         merge_rows(rows, weight, schema=binary_schema("abcdef")).save(f"straight{end}.npz")
@@ -193,11 +187,8 @@ def test_columns_of_data_are_found_by_name():
 
 def test_a_later_file_may_lack_what_is_left_out():
     rows = examples(random_data(0))
-    save_text(merge_rows(rows, schema=binary_schema("abcdef")), "whole.csv")
-    save_text(
-        merge_rows(rows[:, 1:], schema=binary_schema("bcdef")),
-        "less.csv",
-    )
+    save_named(rows, "abcdef", "whole.csv")
+    save_named(rows[:, 1:], "bcdef", "less.csv")
     succeed("fit chow_liu --train whole.csv --valid less.csv --leave-out a --out o.npz")
     assert mean("o.npz less.csv --leave-out a") == mean("o.npz whole.csv --leave-out a")
     refuse("score o.npz whole.csv --leave-out b", "--leave-out: the column 'b' is needed")
@@ -207,12 +198,9 @@ def test_a_later_file_may_lack_what_is_left_out():
 def test_data_of_other_variables_are_refused_by_name(line, names):
     data = random_data(0)
     rows = data.rows[data.row_of]
-    save_text(merge_rows(rows, schema=binary_schema("axcdef")), "other.csv")
+    save_named(rows, "axcdef", "other.csv")
     merge_rows(rows, schema=binary_schema("axcdef")).save("other.npz")
-    save_model(
-        dataclasses.replace(random_network(0), schema=binary_schema("abcdef")),
-        "named.npz",
-    )
+    save_model(NAMED, "named.npz")
     refuse(line, names)
 
 

@@ -26,38 +26,6 @@ pytestmark = pytest.mark.usefixtures("folder")
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize(
-    ("line", "names"),
-    [
-        ("fetch nltc", "no dataset 'nltc'; did you mean 'nltcs'?"),
-        ("fetch nltcs zzz --mirror folder", "no dataset 'zzz'"),
-        ("study zzz", "study zzz: expected one of acmn, demo"),
-        ("study zzz --stale", "study zzz: expected one of acmn, demo"),
-        ("study dtsl --stale --datasets zzz", "--datasets zzz: expected some of nltcs"),
-        ("study dtsl --dry-run --recorded", "--recorded: is not read with --dry-run."),
-        ("study dtsl --stale --again", "--again: is not read with --stale."),
-        ("study dtsl --stale --profile nosuch", "--profile: is not read with --stale."),
-        ("study dtsl --show --again", "--again: is not read with --show."),
-        ("study dtsl --show --stale", "--stale: is not read with --show."),
-        ("study dtsl --unlock --datasets nltcs", "--datasets: is not read with --unlock."),
-        ("study dtsl --recorded --parts 2", "--parts: is not read with --recorded."),
-        ("study dtsl --parts 0", "Invalid value for '--parts': 0 is not in the range 1<=x<=1000"),
-        ("study dtsl --parts 1e9", "Invalid value for '--parts': '1e9' is not a valid integer"),
-        ("study dtsl --parts '$(touch hit)'", "'$(touch hit)' is not a valid integer"),
-        ("study dtsl --datasets zzz", "--datasets zzz: expected some of nltcs"),
-        ("step write zzz tables", "study zzz: expected one of acmn, demo"),
-        ("step write dtsl tables", "nowhere/dtsl/scores.csv"),
-        ("step write dtsl page", "nowhere/dtsl/scores.csv"),
-        ("step write dtsl page --only a", "--only: is not read for page, only for tables and"),
-        ("step write dtsl claims --only a", "--only: is not read for claims, only for tables and"),
-    ],
-)
-def test_fetch_study_and_write_refuse(line, names, monkeypatch):
-    # A command must not write into the checkout.
-    monkeypatch.setattr("mnlearn_studies.study.folders.RESULTS", "nowhere")
-    refuse(line, names)
-
-
 def test_stale_records_of_the_checkout(monkeypatch):
     monkeypatch.chdir(ROOT)
     result = succeed("study demo --stale")
