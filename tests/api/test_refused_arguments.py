@@ -7,28 +7,63 @@ import pandas as pd
 import pytest
 
 import mnlearn as mn
-from mnlearn.runtime.errors import InputError
 
 RNG = np.random.default_rng(0)
 FRAME = pd.DataFrame(RNG.integers(0, 2, (60, 3)), columns=["a", "b", "c"])
+INFINITE = FRAME.astype(float)
+INFINITE.iloc[3, 1] = np.inf
 
 
-def test_what_is_no_table_no_list_and_no_number_is_refused():
-    model = mn.Atomic().fit(FRAME).model_
-    infinite = FRAME.astype(float)
-    infinite.iloc[3, 1] = np.inf
-    for work, sentence in (
-        (lambda: mn.Atomic().fit(infinite), "column 'b'"),
-        (lambda: mn.score(model, FRAME, "cmll", groups=5), "groups: expected lists of variables"),
-        (lambda: mn.score(model, FRAME, "cmll", groups=[0, 1]), "groups: expected lists"),
-        (lambda: mn.score(model, FRAME, "cmll", groups=[]), "groups: expected .*, got \\[\\]"),
-        (lambda: mn.score(model, FRAME, "cll", groups=[["a"], []]), "at least one in each, got"),
-        (lambda: mn.score(model, FRAME, sample_weight=["x"] * 60), "sample_weight: expected"),
-        (lambda: model.query([[0, 1, 0], [1]]), "evidence: expected rows of equal length"),
-        (
-            lambda: mn.Atomic().fit([["a", "b"], ["a"]]),
-            "X: expected rows of equal length; scikit",
-        ),
+@cache
+def ising():
+    """A fitted network; not at the import, which each worker of a run does."""
+    return mn.Ising().fit([[0, 0], [1, 1], [0, 1], [1, 0]] * 20)
+
+
+@cache
+def atomic():
+    return mn.Atomic().fit(FRAME).model_
+
+
+def cmll(**given):
+    return mn.score(atomic(), FRAME, "cmll", **given)
+
+
+def test_a_number_of_numpy_is_a_number():
+    network = mn.DNTree().fit(FRAME).model_
+    assert mn.from_dependency_network(network, FRAME, orders="all", max_length=np.int64(4))
+
+
+def test_log_potentials_take_what_scores_take():
+    model = atomic()
+    expected = np.where(model.features.satisfied(FRAME.to_numpy(np.uint8)), model.weight, 0).sum(1)
+    for rows in (FRAME, FRAME[["c", "a", "b"]], FRAME.to_numpy(), FRAME.to_numpy(np.uint8)):
+        np.testing.assert_array_equal(model.log_potential(rows), expected)
+    np.testing.assert_array_equal(model.log_potential(dict(FRAME.loc[7])), expected[[7]])
+
+
+def test_suffixes_in_capitals(tmp_path):
+    mn.save(atomic(), tmp_path / "M.NPZ")
+    assert mn.load(tmp_path / "M.NPZ").n_vars == 3
+    mn.read_data(FRAME).save(tmp_path / "D.NPZ")
+    assert mn.read_data(tmp_path / "D.NPZ").schema.names == ("a", "b", "c")
+
+
+NEVER = mn.MarkovNetwork.from_features([{"b": 1}], [-np.inf], ["a", "b", *"cdefghijklmnopq"])
+NETWORK = mn.MarkovNetwork.from_features([{"a": 1, "b": 1}], [0.5], ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: mn.Atomic().fit(INFINITE), "column 'b'"),
+        (lambda: cmll(groups=5), "groups: expected lists of variables"),
+        (lambda: cmll(groups=[0, 1]), "groups: expected lists"),
+        (lambda: cmll(groups=[]), r"groups: expected .*, got \[\]"),
+        (lambda: cmll(groups=[["a"], []]), "at least one in each, got"),
+        (lambda: mn.score(atomic(), FRAME, sample_weight=["x"] * 60), "sample_weight: expected"),
+        (lambda: atomic().query([[0, 1, 0], [1]]), "evidence: expected rows of equal length"),
+        (lambda: mn.Atomic().fit([["a", "b"], ["a"]]), "X: expected rows of equal length; scikit"),
         (lambda: mn.ChowLiu().fit(np.ma.masked_equal(FRAME, 1)), "X: expected NaN in missing"),
         (
             lambda: NETWORK.query(np.ma.masked_equal([[0, 1, 0]], 1)),
@@ -40,49 +75,16 @@ def test_what_is_no_table_no_list_and_no_number_is_refused():
             lambda: mn.read_data(FRAME, cut=">=x"),
             "cut, column .>.: expected rising numbers or median, got",
         ),
-        (lambda: model.log_potential([1, 1, 0]), "rows: expected a mapping of variables to states"),
-        (lambda: model.log_potential({"a": 1, "b": 0}), "rows, .*column 'c': is missing"),
+        (
+            lambda: atomic().log_potential([1, 1, 0]),
+            "rows: expected a mapping of variables to states",
+        ),
+        (lambda: atomic().log_potential({"a": 1, "b": 0}), "rows, .*column 'c': is missing"),
         (
             lambda: mn.read_data(5),
             "source: expected a matrix with a row for each example, got 0 axes",
         ),
-        (lambda: model.sample(True), "n_samples: expected a whole number from 1, got True"),
-    ):
-        with pytest.raises(InputError, match=sentence):
-            work()
-    network = mn.DNTree().fit(FRAME).model_
-    assert mn.from_dependency_network(network, FRAME, orders="all", max_length=np.int64(4))
-
-
-def test_log_potentials_take_what_scores_take():
-    model = mn.Atomic().fit(FRAME).model_
-    expected = np.where(model.features.satisfied(FRAME.to_numpy(np.uint8)), model.weight, 0).sum(1)
-    for rows in (FRAME, FRAME[["c", "a", "b"]], FRAME.to_numpy(), FRAME.to_numpy(np.uint8)):
-        np.testing.assert_array_equal(model.log_potential(rows), expected)
-    np.testing.assert_array_equal(model.log_potential(dict(FRAME.loc[7])), expected[[7]])
-
-
-def test_suffixes_in_capitals(tmp_path):
-    model = mn.Atomic().fit(FRAME).model_
-    mn.save(model, tmp_path / "M.NPZ")
-    assert mn.load(tmp_path / "M.NPZ").n_vars == 3
-    mn.read_data(FRAME).save(tmp_path / "D.NPZ")
-    assert mn.read_data(tmp_path / "D.NPZ").schema.names == ("a", "b", "c")
-
-
-@cache
-def ising():
-    """A fitted network; not at the import, which each worker of a run does."""
-    return mn.Ising().fit([[0, 0], [1, 1], [0, 1], [1, 0]] * 20)
-
-
-NEVER = mn.MarkovNetwork.from_features([{"b": 1}], [-np.inf], ["a", "b", *"cdefghijklmnopq"])
-NETWORK = mn.MarkovNetwork.from_features([{"a": 1, "b": 1}], [0.5], ["a", "b"])
-
-
-@pytest.mark.parametrize(
-    ("call", "sentence"),
-    [
+        (lambda: atomic().sample(True), "n_samples: expected a whole number from 1, got True"),
         (lambda: ising().bootstrap("x"), "n_resamples: expected a whole number from 1, got 'x'"),
         (lambda: ising().drop_cases(2.5), "n_resamples: expected a whole number from 1, got 2.5"),
         (

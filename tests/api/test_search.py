@@ -143,30 +143,29 @@ def test_checkpoints_depend_on_the_code_of_the_criteria(tmp_path, monkeypatch):
     } <= covered
 
 
-def test_wrong_searches_are_named():
-    def search(grid, **arguments):
-        mn.GridSearch(mn.DTSL(), grid, **arguments).fit(TRAIN, validation=VALID)
+ONE = {"kappa": [0.1]}
 
-    with pytest.raises(mn.InputError, match="parameter kapa: expected one of"):
-        search({"kapa": [1]})
-    with pytest.raises(mn.InputError, match=r"grid, kappa: expected a list of values, got 0\.1"):
-        search({"kappa": 0.1})
-    with pytest.raises(mn.InputError, match="criterion: expected one of pll, cmll, cll, ll"):
-        search({"kappa": [0.1]}, criterion="auc")
-    with pytest.raises(mn.InputError, match="n_jobs: expected a whole number other than 0"):
-        search({"kappa": [0.1]}, n_jobs=0)
-    with pytest.raises(mn.InputError, match="estimator: expected a learner"):
-        mn.GridSearch("dtsl", {}).fit(TRAIN)
-    with pytest.raises(mn.InputError, match="validation: expected data or a share"):
-        mn.GridSearch(mn.DTSL(), {}).fit(TRAIN, validation=1.5)
-    for folds in (0, "a", 2.5, True):
-        with pytest.raises(mn.InputError, match="folds: expected a whole number from 1, got"):
-            search({"kappa": [0.1]}, criterion="cmll", folds=folds)
-    for criterion in (None, "pll"):
-        for unread in ({"folds": 5}, {"inference": "exact"}):
-            sentence = f"{next(iter(unread))}: is not read by the metric pll"
-            with pytest.raises(mn.InputError, match=sentence):
-                search({"kappa": [0.1]}, criterion=criterion, **unread)
+
+@pytest.mark.parametrize(
+    ("grid", "arguments", "message"),
+    [
+        ({"kapa": [1]}, {}, "parameter kapa: expected one of"),
+        ({"kappa": 0.1}, {}, r"grid, kappa: expected a list of values, got 0\.1"),
+        (ONE, {"criterion": "auc"}, "criterion: expected one of pll, cmll, cll, ll"),
+        (ONE, {"n_jobs": 0}, "n_jobs: expected a whole number other than 0"),
+        ({}, {"estimator": "dtsl"}, "estimator: expected a learner"),
+        ({}, {"validation": 1.5}, "validation: expected data or a share"),
+        *((ONE, {"criterion": "cmll", "folds": n}, "folds: expected a whole number from 1, got")
+          for n in (0, "a", 2.5, True)),
+        *((ONE, {"criterion": criterion, name: value}, f"{name}: is not read by the metric pll")
+          for criterion in (None, "pll") for name, value in (("folds", 5), ("inference", "exact"))),
+    ],
+)  # fmt: skip
+def test_wrong_searches_are_named(grid, arguments, message):
+    given = {"estimator": mn.DTSL(), "validation": VALID, **arguments}
+    estimator, validation = given.pop("estimator"), given.pop("validation")
+    with pytest.raises(mn.InputError, match=message):
+        mn.GridSearch(estimator, grid, **given).fit(TRAIN, validation=validation)
 
 
 def test_query_groups_by_default_and_as_a_number_of_numpy_are_the_same_search(tmp_path):
