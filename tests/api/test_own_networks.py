@@ -105,6 +105,7 @@ def test_weights_are_learned_for_features_that_are_given():
     ("given", "sentence"),
     [
         ({"sd": 0.0}, "sd: expected a positive number"),
+        ({"sd": -1.0}, "sd: expected a positive number"),
         ({"sd": "a"}, "sd: expected a number, got 'a'"),
         ({"l1": None}, "l1: expected a number, got None"),
         ({"l1": -1.0}, "l1: expected a number of at least 0"),

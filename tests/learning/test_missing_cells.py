@@ -90,24 +90,6 @@ def test_drop_keeps_the_complete_examples():
         complete(DATA, "em", seed=0)
 
 
-def test_the_score_of_a_row_with_missing_cells_is_its_marginal():
-    row = np.array([[1, MISSING, MISSING, 0, MISSING, 1]], np.uint8)
-    states = np.array(
-        [[1, a, b, 0, c, 1] for a in (0, 1) for b in (0, 1) for c in (0, 1)], np.uint8
-    )
-    data = merge_incomplete(np.vstack([row, 1 - np.clip(ROWS[:20], 0, 1)]))
-    expected = np.logaddexp.reduce(log_value(TRUE, states))
-    found = any_model.marginal_ll(TRUE, data).per_row[data.row_of][0]
-    assert found == pytest.approx(expected, abs=1e-12)
-    assert any_model.marginal_ll(TRUE.to_markov_network(), data).per_row[data.row_of][
-        0
-    ] == pytest.approx(expected, abs=1e-9)
-    complete_data = incomplete(merge_rows(ROWS))
-    assert any_model.marginal_ll(TRUE, complete_data).mean == pytest.approx(
-        any_model.ll(TRUE, merge_rows(ROWS)).mean
-    )
-
-
 def test_em_is_nearer_to_the_true_parameters_than_dropping(rng):
     """Cells are missing more often where the variable before them is 1."""
     holes = ROWS.copy()
@@ -263,12 +245,6 @@ def test_score_refuses_other_metrics(files):
             f"holes.csv, line {row + 2}, column 'x{column}': is missing, and {n_holes} of 300 "
             f"examples have missing cells; fill them in with mnlearn impute{advice}.",
         )
-
-
-def test_shares_of_ones_among_known_cells():
-    rows = np.array([[1, MISSING], [0, 1], [1, 0], [1, MISSING], [MISSING, 1]])
-    data = merge_incomplete(rows, weight=[1.0, 2.0, 3.0, 4.0, 5.0])
-    assert data.frequency().tolist() == pytest.approx([8 / 10, 7 / 10])
 
 
 def test_groups_are_filled_in_from_all_of_them():

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from made_hidden_trees import complete_joint, random_hidden_tree
+from made_hidden_trees import random_hidden_tree
 from made_random import random_data, random_dependency_network, random_network
 from mnlearn.data.dataset import merge_rows
-from mnlearn.data.incomplete import merge_incomplete
+from mnlearn.data.incomplete import incomplete, merge_incomplete
 from mnlearn.inference.annealing import Annealing
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.marginals import MAX_ENUMERATED, Marginals
@@ -130,22 +130,6 @@ def test_a_dependency_network_has_no_marginal_likelihood():
         any_model.marginal_ll(random_dependency_network(0), random_data(0))
 
 
-@pytest.mark.parametrize("probability", [0.0, 1.0])
-def test_the_pll_of_a_hidden_tree_with_a_certain_value(probability):
-    """A variable that has one value only in some hidden states."""
-    tree = random_hidden_tree(3, n_vars=4, n_states=2)
-    emission = tree.emission.copy()
-    emission[1, 0] = probability
-    tree, data = dataclasses.replace(tree, emission=emission), random_data(3, n_vars=4)
-    joint = complete_joint(tree)[0].sum(axis=1).reshape((2,) * 4)
-    expected = [
-        sum(np.log(joint[tuple(x)] / joint[(*x[:v], slice(None), *x[v + 1 :])].sum())
-            for v in range(4))
-        for x in data.rows.tolist()
-    ]  # fmt: skip
-    assert_allclose(pll(tree, data).per_row, expected, atol=1e-10)
-
-
 def test_scores_of_a_single_example_have_no_standard_error():
     assert ll(MARKOV, random_data(0, 1)).standard_error == 0.0
     assert ll(MARKOV, random_data(0, 20)).standard_error > 0.0
@@ -200,7 +184,9 @@ def test_the_likelihood_of_the_known_cells(model):
     data = merge_incomplete(rows)
     found = any_model.marginal_ll(model, data).per_row[data.row_of]
     states = all_states(6)
-    log_p = any_model.ll(model, merge_rows(states)).per_row
+    whole = merge_rows(states)
+    log_p = any_model.ll(model, whole).per_row
+    assert_allclose(any_model.marginal_ll(model, incomplete(whole)).per_row, log_p, atol=1e-9)
     for row, value in zip(rows, found, strict=True):
         agree = ((states == row) | (row == 2)).all(axis=1)
         assert value == pytest.approx(np.logaddexp.reduce(log_p[agree]), abs=1e-9)

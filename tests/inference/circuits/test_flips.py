@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 from made_circuits import N, grown
-from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.exact import flip_log_odds, log_value
 from mnlearn.models.circuit_building import NO_PARENT, mixture_circuit, tree_circuit
-from mnlearn.scoring.any_model import cll, pll
 from oracles import all_states
 
 
@@ -52,11 +50,3 @@ def test_values_of_0_are_no_numbers_only_where_both_are_0():
     np.testing.assert_allclose(
         flip_log_odds(mixture, rows), expected_log_odds(mixture, rows), rtol=1e-9, atol=1e-12
     )
-
-
-def test_pll_of_circuits_without_features_is_the_sum_over_single_variables():
-    tree = tree_circuit(np.array([NO_PARENT, 0, 0]), np.log(np.full((3, 2, 2), 0.5)) - 0.1, 3)
-    mixture = mixture_circuit([tree, tree], np.log([0.4, 0.6]))
-    data = merge_rows(np.random.default_rng(0).integers(0, 2, (50, 3)))
-    expected = cll(mixture, data, [[0], [1], [2]])
-    np.testing.assert_allclose(pll(mixture, data).per_row, expected.per_row, rtol=1e-9)

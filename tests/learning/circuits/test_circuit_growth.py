@@ -62,11 +62,10 @@ def test_counts_are_those_of_the_data(train):
 @pytest.mark.parametrize("model_of", [MarkovGrowth, BayesGrowth])
 @pytest.mark.parametrize("n_edges", [150, 1000])
 def test_edges_of_splits_are_counted(train, model_of, n_edges):
-    """Copies above the parameters by hand, all new edges by plans, which count no fewer."""
+    """As the splits add; kernels/circuits/test_split_costs.py has the counts up to a limit."""
     model = model_of(train, PENALTY if model_of is MarkovGrowth else 0.5)
     CircuitGrowth(model, 0.05, 0.0, n_edges).grow(n_edges)
-    circuit = model.circuit
-    least, counted = [], []
+    circuit, n_counted = model.circuit, 0
     for group in range(len(model.n_satisfied if model_of is MarkovGrowth else model.target)):
         own = model.literals[group] if model_of is MarkovGrowth else model.path[group]
         taken = {var for var, _ in own}
@@ -79,17 +78,9 @@ def test_edges_of_splits_are_counted(train, model_of, n_edges):
             n_new_edges = model.new_edges(group, var, 10**6)
             if n_new_edges is not None:
                 after = split(circuit, np.array(leaves), var, model_of is MarkovGrowth)
-                assert n_new_edges == after.n_edges - circuit.n_edges
-                for limit in (0, 10, 50):
-                    found_to = model.new_edges(group, var, limit)
-                    assert found_to <= n_new_edges
-                    assert found_to == n_new_edges or found_to > limit
-                least.append(found[var])
-                counted.append(n_new_edges)
-    least, counted = np.array(least), np.array(counted)
-    assert len(least) > 30
-    assert (least <= counted).all()
-    assert (least > 0).any()
+                assert found[var] <= n_new_edges == after.n_edges - circuit.n_edges
+                n_counted += 1
+    assert n_counted > 30
 
 
 def test_each_split_gains_what_was_said_and_the_circuit_stays_right(train):

@@ -14,7 +14,6 @@ from mnlearn.learning.weights.packed_likelihood import find_flipped_partners
 from mnlearn.learning.weights.stored_likelihood import arrange_stored
 from mnlearn.models.features import atomic_features, canonicalise, concatenate
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.any_model import pll
 
 
@@ -75,12 +74,6 @@ def test_the_gap_bounds_the_distance_to_the_optimum_at_any_point(penalty):
     for iterations in (1, 3, 10):
         early = fit_weights(likelihood, penalty, max_iterations=iterations)
         assert early.objective - best <= early.gap * (1 + 1e-9) + 1e-7
-
-
-@pytest.mark.parametrize("arguments", [{"sd": 0.0}, {"sd": -1.0}, {"l1": -1.0}])
-def test_penalties_that_make_no_sense(arguments):
-    with pytest.raises(InputError):
-        Penalty(**arguments)
 
 
 def test_the_weights_that_are_given_are_not_read():
