@@ -40,6 +40,9 @@ def read(tmp_path, content, schema=SCHEMA):
         "age;ill\nold;yes\n",
         "ill\tage\nt\told\n",
         ",age,ill\n7,old,yes\n",
+        "person_id,age,ill\np7,old,yes\n",
+        "id;age;ill;;\n7;old;yes;;\n",
+        "age,,ill\nold,,yes\n",
     ],
 )
 def test_forms_of_one_row(tmp_path, content):
@@ -66,7 +69,7 @@ def test_states_that_are_numbers_and_variables_that_are_called_by_numbers(tmp_pa
 def test_variables_without_names_take_any(tmp_path):
     assert read(tmp_path, "b,a\n1,*\n", binary_schema(2)) == ([[1, None]], "2")
     assert read(tmp_path, "V1,V0\n1,*\n", binary_schema(2)) == ([[None, 1]], "2")
-    with pytest.raises(InputError, match="line 2: expected 2 values, got 1"):
+    with pytest.raises(InputError, match="line 1: expected 2 values, got 1"):
         read(tmp_path, "b\n1\n", binary_schema(2))
 
 
@@ -77,7 +80,7 @@ def test_variables_without_names_take_any(tmp_path):
         ("ill,ill\n1,1\n", "line 1: names the variable 'ill' twice"),
         ("age\nolder\n", "line 2, column 'age': expected 'young', 'middle' or 'old', got 'older'"),
         ("1,old,2,only\n", "line 1, column 'sex': expected '0' or '1', got '2'"),
-        ("1,old,0,only\n1,old,0\n", "line 2: expected 4 values, got 3"),
+        ("1,old,0,only\n1,old,0\n", "line 2: expected 4 values, got 3; write \\* for"),
         ("ill,sex\n", "e.csv: holds no evidence"),
         ("", "e.csv: holds no evidence"),
         ('1,"0,0,1\n', "line 1: is not CSV"),
@@ -120,3 +123,11 @@ def test_names_may_have_an_equals_sign():
     assert shown(parse_evidence("a=b", schema, "e").values) == [[None, 0]]
     with pytest.raises(InputError, match="e: names the variable 'a' twice"):
         parse_evidence("a=b,a=c", schema, "e")
+
+
+def test_states_with_commas_need_quotes():
+    schema = Schema((Variable("age", ("[18,30)", "[30,50)")),))
+    assert shown(parse_evidence('"age=[30,50)"', schema, "e").values) == [[1]]
+    sentence = r"e: expected variable=state, got '50\)'; an item with a comma in it needs quotes"
+    with pytest.raises(InputError, match=sentence):
+        parse_evidence("age=[30,50)", schema, "e")

@@ -95,7 +95,7 @@ def parse_table(texts: Sequence[str], path: Path, *, keep_empty: bool = False) -
     cells, questions = _without_questions(cells)
     notes = [*lines.notes, *questions]
     if weight is None:
-        cells, dropped = _without_empty(cells, keep_empty)
+        cells, dropped = without_empty(cells, keep_empty)
         notes += dropped
     if not cells.rows:
         raise InputError(f"{where}: holds no examples below a first line of names.")
@@ -179,7 +179,11 @@ def _refuse_ragged(row: list[str], width: int, lines: Lines, where: str) -> None
     separated = _NAMES.get(lines.separator, f", separated by {lines.separator},")
     widths = {text.count(lines.separator) for text in lines.texts}
     # Many different lengths are those of lists.
-    advice = "a file of lists of items is read with baskets" if len(widths) > 3 else None
+    advice = (
+        "a file of lists of items is read with --baskets, or baskets=True in Python"
+        if len(widths) > 3
+        else None
+    )
     if width == 1:
         advice = _ABOVE
     fault = f"expected {width} values as before{separated} got {len(row)}."
@@ -195,7 +199,7 @@ def _without_questions(cells: Cells) -> tuple[Cells, list[str]]:
     return cells, []
 
 
-def _without_empty(cells: Cells, keep_empty: bool) -> tuple[Cells, list[str]]:
+def without_empty(cells: Cells, keep_empty: bool) -> tuple[Cells, list[str]]:
     """Return cells without rows and nameless columns in which nothing stands, and what to say."""
     notes = []
     kept = [k for k, row in enumerate(cells.rows) if any(row) or len(row) < 2 or keep_empty]

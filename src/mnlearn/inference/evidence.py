@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.data.column_checks import names_people
 from mnlearn.data.tables import describe_order
+from mnlearn.data.text_checks import Cells
 from mnlearn.data.text_lines import tidy_lines
-from mnlearn.data.text_tables import rows_of
+from mnlearn.data.text_tables import rows_of, without_empty
 from mnlearn.models.io.suffixes import form_of
 from mnlearn.models.io.uai import read_uai_evidence
 from mnlearn.runtime.errors import InputError
@@ -172,37 +174,59 @@ def _read_table(path: Path, schema: Schema) -> tuple[Evidence, str | None]:
     table = list(
         rows_of(tidy_lines(split_lines(read_text(path)), str(path), "evidence"), str(path))
     )
-    header = table.pop(0) if _is_header(table[0][1], schema) else None
+    first, names = table.pop(0) if _is_header(table[0][1], schema) else (1, None)
     if not table:
         raise InputError(f"{path}: holds no evidence.")
-    variables, n_before, note = list(range(len(schema))), 0, None
-    if header is not None:
-        line, names = header
-        # A first column without a name, and one that R does not name at all, numbers the rows.
-        is_unnamed = len(table[0][1]) == len(names) + 1
-        n_before = int(is_unnamed or not names[0])
-        names = names if is_unnamed else names[n_before:]
-        if schema.is_named or set(names) <= set(schema.names):
-            variables = find_variables(schema, names, f"{path}, line {line}")
-        else:
-            note = describe_order(schema, names)
-    for number, cells in table:
-        expected = len(variables) + n_before
-        if len(cells) != expected:
-            where = f"{path}, line {number}"
-            raise InputError(
-                f"{where}: expected {expected} values, got {0 if cells == [''] else len(cells)}."
-            )
+    cells = Cells(names, [row for _, row in table], [line for line, _ in table])
+    _check_widths(cells, len(schema), path)
+    cells, _ = without_empty(cells, keep_empty=True)
+    variables, note = _variables_of(cells, schema, f"{path}, line {first}")
     values = np.full((len(table), len(schema)), NO_STATE, np.uint8)
 
     def name_row(row: int) -> str:
-        return f"{path}, line {table[row][0]}"
+        return f"{path}, line {cells.lines[row]}"
 
-    for k, v in enumerate(variables, start=n_before):
-        column = ["" if cells[k] == _ASKED else cells[k] for _, cells in table]
+    for k, v in variables.items():
+        column = ["" if row[k] == _ASKED else row[k] for row in cells.rows]
         place = partial(_name_cell, name_row, schema.names[v])
         values[:, v] = match_states(schema[v], column, place)
-    return Evidence(values, name_row), None if note is None else f"{path}, line 1: {note}."
+    return Evidence(values, name_row), note
+
+
+def _check_widths(cells: Cells, n_vars: int, path: Path) -> None:
+    """Refuse a row that is longer or shorter than the first one, or than the names say."""
+    expected = n_vars if cells.header is None else len(cells.header)
+    # R does not name the column of the names of rows.
+    expected += cells.header is not None and len(cells.rows[0]) == expected + 1
+    for line, row in zip(cells.lines, cells.rows, strict=True):
+        if len(row) != expected:
+            raise InputError(
+                f"expected {expected} values, got {0 if row == [''] else len(row)}.",
+                where=path,
+                line=line,
+                advice=f"write {_ASKED} for a variable that is asked for",
+            )
+
+
+def _variables_of(cells: Cells, schema: Schema, where: str) -> tuple[dict[int, int], str | None]:
+    """Return the variable of each column, without those that number the rows, and what to say."""
+    if cells.header is None:
+        return dict(enumerate(range(len(schema)))), None
+    names = cells.header if len(cells.header) == len(cells.rows[0]) else ["", *cells.header]
+    known = set(schema.names)
+    own = [
+        k
+        for k, name in enumerate(names)
+        if name in known or not (names_people(name) or (k == 0 and not name))
+    ]
+    own_names = [names[k] for k in own]
+    if schema.is_named or set(own_names) <= known:
+        found = find_variables(schema, own_names, where)
+        return dict(zip(own, found, strict=True)), None
+    if len(own) != len(schema):
+        raise InputError(f"{where}: expected {len(schema)} values, got {len(own)}.")
+    note = describe_order(schema, own_names)
+    return dict(zip(own, range(len(schema)), strict=True)), note and f"{where}: {note}."
 
 
 def _read_numbers(path: Path, schema: Schema) -> Evidence:
@@ -224,7 +248,8 @@ def _is_header(cells: Sequence[str], schema: Schema) -> bool:
     # Variables may be called 0 and 1, but a line of numbers alone is a row.
     only_numbers = all(number_of(cell) is not None for cell in given)
     names = set(schema.names)
-    if schema.is_named and not only_numbers and all(cell in names for cell in given):
+    are_names = all(cell in names or names_people(cell) for cell in given)
+    if schema.is_named and not only_numbers and are_names:
         return True
     is_asked = any(cell == _ASKED or is_missing(cell) for cell in cells)
     if not cells or is_asked or any(number_of(cell) is not None for cell in cells):
