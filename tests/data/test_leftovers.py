@@ -86,8 +86,12 @@ def test_lines_are_counted_with_those_that_are_left_out(tmp_path):
         ("<html><table>\n", "is an XML or HTML file"),
         ("10110\n01011\n11100\n", "5 digits and no separator"),
         (PLAIN + "3,3,3\n", "line 8: the last row has the sums of the rows above"),
-        ("a,b\n1,0\n1\n1,0,1\n1,1,1,1\n0,1,1,1,1\n", "is read with baskets"),
+        ("a,b\n1,0\n1\n1,0,1\n1,1,1,1\n0,1,1,1,1\n", "is read with --baskets"),
         ("x\n" + "1\n\n" * 6, None),
+        (
+            "when,ticked\n" + '1,"x;y"\n2,"y;z"\n3,x\n4,"x;y;z"\n5,\n',
+            r"column 'ticked': lists items.*'x;y'.*get_dummies\(';'\).*--keep ticked says",
+        ),
         (PLAIN.replace(",", "|"), "has one column.*sep=|.*--baskets.*--keep"),
         (PLAIN.replace(",", "^"), "has one column"),
         (PLAIN.replace("a,b,c", "sex,2019,2020"), "line 1: has values.*'sex'.*quotation marks"),
@@ -103,6 +107,12 @@ def test_other_forms_are_named(tmp_path, text, words):
         words = "is missing, and all other cells are '1'"
     with pytest.raises(InputError, match=words):
         _read(tmp_path, text)
+
+
+@pytest.mark.parametrize("cells", ["x;x y;y x;y", "x;y u;v w;z", "1,2 2,3 1,3", "x;y x;z x"])
+def test_cells_with_marks_are_states(tmp_path, cells):
+    text = "a,b\n" + "".join(f'{k % 2},"{cell}"\n' for k, cell in enumerate(cells.split() * 4))
+    assert _read(tmp_path, text).schema[1].arity == 3
 
 
 def test_one_answer_a_row_is_refused(tmp_path):

@@ -166,7 +166,7 @@ def test_columns_that_number_the_rows_are_left_out():
     found = read_table(table, Rules(na=("7",)))
     assert found.left_out == ("id", "person_id")
     assert found.schema.names == ("a",)
-    assert found.notes[0] == "left out 'id', 'person_id', which numbers the rows"
+    assert found.notes[0] == "left out 'id', 'person_id', which number the rows"
     # A word for missing cells does not make a row number missing, and is found.
     assert len(found.notes) == 1
     named = pd.DataFrame({"sample": [f"s{k}" for k in range(n)], "a": [0, 1] * 6})

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mnlearn.data.columns import FEWEST_DIFFERENT, Column
 from mnlearn.data.rules import ALL, Rules
 from mnlearn.runtime.errors import InputError
-from mnlearn.variables.matching import number_of
+from mnlearn.variables.matching import number_of, shorten
 from mnlearn.variables.schema import NO_STATE, Schema
 
 NAMELESS = "has no name; give it one, or delete the column."
@@ -62,6 +62,33 @@ def refuse_long(columns: Sequence[Column], rules: Rules, where: str) -> None:
 
 
 _PIVOT = ("index", "columns", "values")
+# What separates items in one cell, and how many cells show that they are items.
+_ITEM_MARKS, _FEWEST_LISTS = ";|,", 3
+
+
+def refuse_lists(columns: Sequence[Column], rules: Rules, where: str) -> None:
+    """Refuse a column whose cells list items, as forms write the answers that a person ticked."""
+    for column in columns:
+        if column.categories is not None or column.name in (*rules.keep, *rules.states):
+            continue
+        texts = [v for v in column.values if isinstance(v, str)]
+        for mark in _ITEM_MARKS:
+            lists = [[item.strip() for item in text.split(mark)] for text in texts if mark in text]
+            items = {item for each in lists for item in each}
+            are_sets = all(len(set(each)) == len(each) for each in lists)
+            are_words = any(number_of(item) is None for item in items)
+            # Items come again in other lists: there are fewer of them than lists.
+            if len(lists) < max(_FEWEST_LISTS, len(items)) or not (are_sets and are_words):
+                continue
+            shown = next(text for text in texts if mark in text)
+            raise InputError(
+                f"lists items in its cells, such as {shorten(shown)}.",
+                where=where,
+                column=repr(column.name),
+                advice=f"frame[{column.name!r}].str.get_dummies({mark!r}) of pandas makes a column "
+                f"of each item, and {rules.write('keep', column.name)} says that each list is a "
+                "state",
+            )
 
 
 def _numbers_of(column: Column) -> NDArray[np.float64] | None:

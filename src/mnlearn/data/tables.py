@@ -17,6 +17,7 @@ from mnlearn.data.column_checks import (
     notes_on,
     notes_on_codes,
     odd_rows,
+    refuse_lists,
     refuse_long,
     refuse_sums,
 )
@@ -110,12 +111,14 @@ def read_columns(
     own = [columns[v] for v in kept]
     refuse_sums(own, where, f"{where}, {_row_of(place(len(own[0].codes) - 1, kept[0]), where)}")
     refuse_long(own, rules, where)
+    refuse_lists(own, rules, where)
     read = _read_all(columns, kept, rules, place)
     variables = tuple(variable for variable, _ in read)
     check_names([variable.name for variable in variables], where)
     schema = Schema(variables if is_named else _counted(variables), is_named)
     names = tuple(columns[v].name for v in left_out)
-    notes = [f"left out {', '.join(map(repr, names))}, which numbers the rows"] if names else []
+    number = "numbers" if len(names) == 1 else "number"
+    notes = [f"left out {', '.join(map(repr, names))}, which {number} the rows"] if names else []
     notes += _unmatched(columns, rules)
     values = np.column_stack([values for _, values in read])
     if is_named:
