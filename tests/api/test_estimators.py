@@ -238,6 +238,9 @@ def test_a_table_is_read_as_people_write_it():
     )
     data = mn.read_data(coded, leave_out="person_id")
     np.testing.assert_array_equal(data.rows[data.row_of], ROWS)
+    assert mn.score(mn.ChowLiu().fit(data), coded).mean == mn.score(learner, coded).mean
+    with pytest.raises(ValueError, match="unseen at fit time:\n- other"):
+        mn.ChowLiu().fit(data).score(coded.assign(other=0))
     with pytest.raises(mn.InputError, match="source, keep: there is no column 'age'"):
         mn.read_data(coded, keep="age")
 

@@ -22,7 +22,8 @@ from mnlearn.api.inputs import (
     warn_user,
 )
 from mnlearn.api.scores import score
-from mnlearn.data.frames import check_shape, read_table
+from mnlearn.data.column_checks import names_rows
+from mnlearn.data.frames import check_shape, columns_of_frame, read_table
 from mnlearn.data.tables import Table, some_of
 from mnlearn.learning.imputation import complete
 from mnlearn.learning.missing_cells import TREATMENTS, refine, treatment_of
@@ -225,7 +226,8 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
             self._left_out = table.left_out
             for note in table.notes:
                 warn_user(f"{argument}: {note}.")
-        X = X.drop(columns=[name for name in self._left_out if name in X])
+        numbering = self._left_out if reset else self._numbering(X, argument)
+        X = X.drop(columns=[name for name in numbering if name in X])
         validate_data(self, X, reset=reset, skip_check_array=True)
         if reset:
             return table
@@ -237,6 +239,20 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
                 f"fit, got {some_of(names)}."
             )
         return read_table(X, LATER, argument, expected)
+
+    def _numbering(self, X: Any, argument: str) -> list[str]:
+        """Return the columns of a table that number its rows; `fit` may have had a Dataset."""
+        schema, names = self.schema_, column_names(X)
+        others = set(names or ()) - {*schema.names} if schema.is_named else set()
+        if not others:
+            return []
+        columns = columns_of_frame(X, argument)
+        return [
+            column.name
+            for v, column in enumerate(columns)
+            if column.name in self._left_out
+            or (column.name in others and names_rows(columns, v, LATER, argument))
+        ]
 
     def _read_dataset(self, data: Dataset, weight: Any, reset: bool, argument: str) -> Dataset:
         if reset:
