@@ -61,7 +61,7 @@ def test_an_own_study_is_found_and_goes_before_one_of_the_package(packaged):
     write_own("dtsl", MINIMAL.replace("title: ", "title: My "))
     assert "title: My " in succeed("study dtsl --show").stdout
     assert succeed("study mine --stale").output == "11 of 11 records are not made yet\n"
-    lines = succeed("study mine --dry-run").stdout.splitlines()
+    lines = succeed("study mine --dry-run --cores 1 --verbose").stdout.splitlines()
     assert lines[0].split()[::2] == ["data", "jobs", "hours"]
     assert lines[-1].startswith("about 0.")
     refuse("study zzz", "study zzz: expected one of acmn, demo, ")
@@ -88,7 +88,9 @@ def test_every_mode_refuses_what_a_run_would_refuse(packaged, mode):
 
 
 def test_a_study_without_records_has_no_tables(packaged):
-    refuse("study demo --recorded", "demo/cells has no record; `mnlearn study demo` computes them.")
+    sentence = "demo/cells has no record; `mnlearn study demo` computes them."
+    progress = refuse("study demo --recorded", sentence)
+    assert progress == [f"results: {Path.cwd() / 'results' / 'demo'}"]
     assert not Path("results").exists()
 
 

@@ -27,7 +27,7 @@ NAMED = dataclasses.replace(random_network(0), schema=binary_schema("abcdef"))
 @pytest.mark.parametrize("metric", ["pll", "cmll", "cll", "ll"])
 def test_score_prints_one_json_object(metric):
     how = " --inference gibbs --samples 200" if metric == "cmll" else ""
-    line = f"score m.npz d.data --metric {metric}{how}"
+    line = f"score m.npz d.data --metric {metric.upper()}{how}"
     record = numbers(f"{line} --json")
     keys = {"metric", "mean", "standard_error", "n_examples"}
     assert set(record) == keys | ({"monte_carlo_error"} if metric == "cmll" else set())

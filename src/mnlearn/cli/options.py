@@ -189,7 +189,7 @@ def inference_options(help_text: str, default: str | None = None) -> Callable[[F
             return command(settings=known, **given)
 
         choice: dict[str, Any] = {
-            "type": click.Choice([AUTO, *METHODS]),
+            "type": click.Choice([AUTO, *METHODS], case_sensitive=False),
             "default": default,
             "show_default": True,
             "help": f"{help_text} {_METHODS_HELP}",

@@ -46,7 +46,7 @@ _HELP = "Score MODEL on DATA, in nats per example; higher is better.\n\n\b\n" + 
 @click.argument("data_path", metavar="DATA", type=FILE)
 @click.option(
     "--metric",
-    type=click.Choice(METRIC_NAMES),
+    type=click.Choice(METRIC_NAMES, case_sensitive=False),
     help="Default: pll for Markov and dependency networks, ll for all other models.",
 )
 @inference_options(
@@ -126,9 +126,11 @@ def score(
     impossible = np.flatnonzero(np.isneginf(result.per_example))
     if len(impossible):
         places = impossible + 1 if found.lines is None else np.array(found.lines)[impossible]
-        kind = "rows" if found.lines is None else "lines"
+        kind = "row" if found.lines is None else "line"
         listed = some_of(list(map(str, places.tolist())), _LISTED)
-        say(f"{data_path}: {len(impossible)} examples have probability 0, {kind} {listed}.")
+        subject = "1 example has" if len(impossible) == 1 else f"{len(impossible)} examples have"
+        kind += "s" if len(impossible) > 1 else ""
+        say(f"{data_path}: {subject} probability 0, {kind} {listed}.")
     record = _record_of(result, data)
     print_record(record | ({"impossible": len(impossible)} if len(impossible) else {}), as_json)
 

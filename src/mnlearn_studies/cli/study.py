@@ -13,7 +13,7 @@ from mnlearn_studies.cli.datasets import mirror_option
 _READ: dict[str, tuple[str, ...]] = {
     "show": (),
     "stale": ("chosen",),
-    "dry_run": ("chosen", "again"),
+    "dry_run": ("chosen", "again", "cores", "mirror", "profile", "parts", "verbose"),
     "unlock": (),
     "recorded": ("chosen", "cores", "mirror", "profile", "again", "verbose"),
 }
@@ -103,6 +103,7 @@ def study(
     if dry_run:
         _foretell(name, datasets, again)
         return
+    say(f"results: {run.page_of(name).parent}")
     status = run.run_study(
         name,
         datasets,
