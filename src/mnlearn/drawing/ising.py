@@ -58,7 +58,7 @@ def draw_networks(
     largest = max((float(np.abs(one.weight).max()) for one in networks.values()), default=0) or 1.0
     labels, numbered = first.labels, max(len(name) for name in first.labels) > _SHORT
     colours = ["white"] * len(labels) if groups is None else groups.colours
-    with style():
+    with style([*labels, *networks]):
         side = min(3.0 + 0.05 * max(len(labels) - 10, 0), 4.5)
         handles = [] if not (numbered or groups) else _item_handles(labels, groups, numbered)
         columns = -(-len(handles) // _LISTED)
@@ -145,7 +145,7 @@ def draw_edge_stability(
     place = np.arange(len(edges))
     labels = [f"{names[a]} – {names[b]}" for a, b in edges.tolist()]
     longest = max(map(len, labels), default=0)
-    with style():
+    with style(names):
         # Long names must leave the axes as wide as the label below them.
         width = max(4.2, 3.4 + 0.06 * longest)
         figure = Figure((width, 0.9 + 0.13 * len(edges)), dpi=DPI, layout="constrained")

@@ -44,7 +44,7 @@ def draw_centrality(frame: pd.DataFrame) -> Figure:
     from matplotlib.figure import Figure
 
     place, names = np.arange(len(frame)), fitting(frame["variable"].tolist())
-    with style():
+    with style(names):
         longest = max(map(len, names))
         shown = {column: title for column, title in _COLUMNS.items() if column in frame}
         size = (1.12 * len(shown) + 0.05 * longest, 0.8 + 0.15 * len(frame))
@@ -91,7 +91,7 @@ def draw_differences(parts: Sequence[tuple[str, Sequence[str], Differences]]) ->
     """Return a figure of which numbers differ by the bootstrap, a panel for each part."""
     from matplotlib.figure import Figure
 
-    with style():
+    with style(name for _, names, _ in parts for name in names):
         sizes = [min(len(names), MAX_COMPARED) for _, names, _ in parts]
         longest = max((len(name) for _, names, _ in parts for name in names), default=1)
         side = 0.9 + 0.13 * max([*sizes, 6]) + 0.05 * longest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -49,16 +49,44 @@ STYLE: Any = {
 }
 
 
+# Fonts that have a sign for each character, which shows its script only.
+_NO_FONTS = ("Last Resort", ".Last")
+
+
 @contextmanager
-def style() -> Iterator[None]:
-    """Draw in the style of the figures; the settings of matplotlib are restored afterwards."""
+def style(texts: Iterable[str] = ()) -> Iterator[None]:
+    """Draw in the style of the figures; the settings of matplotlib are restored afterwards.
+
+    The characters of `texts` that the usual font lacks are drawn in installed fonts that have them.
+    """
     # The import of matplotlib creates folders: only functions that draw import it.
     import matplotlib as mpl
 
     with mpl.rc_context():
         mpl.rcdefaults()
-        mpl.rcParams.update(STYLE)
+        mpl.rcParams.update({**STYLE, "font.family": _fonts_for("".join(texts))})
         yield
+
+
+def _fonts_for(text: str) -> list[str]:
+    """Return the usual font, and as few as needed that have the characters that it lacks."""
+    from matplotlib.font_manager import findfont, fontManager, get_font
+
+    def known(path: str, characters: set[str]) -> set[str]:
+        font = get_font(path)
+        return {character for character in characters if font.get_char_index(ord(character))}
+
+    fonts = [STYLE["font.family"]]
+    wanted = {character for character in text if character.isprintable()}
+    lacking = wanted - known(findfont(fonts[0]), wanted)
+    for entry in sorted(fontManager.ttflist, key=lambda e: (e.style != "normal", e.name, e.fname)):
+        if not lacking:
+            break
+        found = set() if entry.name.startswith(_NO_FONTS) else known(entry.fname, lacking)
+        if found:
+            fonts.append(entry.name)
+            lacking -= found
+    return fonts
 
 
 def render(figure: Figure) -> tuple[bytes, bytes]:
@@ -74,7 +102,7 @@ def render(figure: Figure) -> tuple[bytes, bytes]:
 
 @contextmanager
 def name_missing_glyphs() -> Iterator[None]:
-    """Say in one line which characters of names the font lacks, in place of a warning for each."""
+    """Say in one line which characters of names no font has, in place of a warning for each."""
     with warnings.catch_warnings(record=True) as caught:
         yield
     lacking = set()
@@ -87,4 +115,7 @@ def name_missing_glyphs() -> Iterator[None]:
         else:
             lacking.add(chr(int(glyph[1])))
     if lacking:
-        say(f"figures: {STYLE['font.family']} lacks {some_of(sorted(lacking))}, drawn as boxes.")
+        say(
+            f"figures: no installed font has {some_of(sorted(lacking))}, drawn as boxes; a Noto "
+            "font of the script has them."
+        )
