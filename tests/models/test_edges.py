@@ -194,6 +194,9 @@ def test_certain_values_make_infinite_weights_or_none(tmp_path):
         "(yes, no) 0, 1; (yes, yes) 0, 1; }\n"
         "probability (D | A) { (no) 0, 1; (yes) 0, 1; }\n"
     )
-    weights = pairs_of(mn.load(tmp_path / "m.bif").edges_frame())
+    network = mn.load(tmp_path / "m.bif")
+    mn.save(network, tmp_path / "m.graphml")
+    assert (tmp_path / "m.graphml").read_text().count(">INF<") == 2
+    weights = pairs_of(network.edges_frame())
     assert weights[frozenset("AC")] == weights[frozenset("BC")] == np.inf
     assert weights.get(frozenset("AD"), 0.0) == 0.0

@@ -79,3 +79,12 @@ def test_text_with_a_mark_is_read(tmp_path, encoding, pack):
     path.write_bytes(pack(CSV.replace("a", "müde").encode(encoding)))
     assert read_text(path).startswith("müde,b\n")
     assert load_dataset(path).schema.names == ("müde", "b")
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.bif"])
+def test_text_of_windows_is_refused_with_the_place(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(CSV.replace("a", "müde").encode("cp1252"))
+    sentence = rf"{name}: is not a text file \(line 1, byte 1\); if it is one, save it in UTF-8"
+    with pytest.raises(InputError, match=sentence):
+        load_dataset(path) if name == "t.csv" else load_model(path)

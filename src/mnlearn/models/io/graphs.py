@@ -1,10 +1,13 @@
 """Files of the edges of a model: CSV and GraphML."""
 
 import io
+import re
 from pathlib import Path
 
 from mnlearn.models.interactions import Graph, edge_weights
 from mnlearn.runtime.files import to_csv, write_bytes, write_text
+
+_INFINITE = re.compile(rb'(<edge [^>]*>\s*<data key="\w+">-?)inf<')
 
 
 def write_edges(network: Graph, path: Path | str) -> None:
@@ -28,4 +31,5 @@ def write_graphml(network: Graph, path: Path | str) -> None:
     content = io.BytesIO()
     # nx.write_graphml would use lxml where it is installed, and write other bytes.
     nx.write_graphml_xml(made, content)
-    write_bytes(path, content.getvalue())
+    # XML Schema spells infinity so.
+    write_bytes(path, _INFINITE.sub(rb"\1INF<", content.getvalue()))
