@@ -92,6 +92,22 @@ def test_a_circuit_is_conditioned_on_a_text_or_a_file():
     refuse("convert c.npz x.npz --given z=1", "--given: there is no variable 'z'")
 
 
+def test_plain_names_and_states():
+    Path("x.bif").write_text(
+        'network x {}\nvariable "Größe, cm" { type discrete [ 3 ] { "<4", ">=4", below_4 }; }\n'
+        'probability ( "Größe, cm" ) { table 0.2, 0.5, 0.3; }\n',
+        encoding="utf-8",
+    )
+    said = succeed("convert x.bif y.bif --plain").stderr
+    assert "y.bif: has below_4_2 for '<4' of 'Größe, cm', from_4 for '>=4' of " in said
+    text = Path("y.bif").read_text(encoding="utf-8")
+    assert "variable Gro_e_cm {\n  type discrete [ 3 ] { below_4_2, from_4, below_4 };" in text
+    assert mn.load("y.bif").query().tolist() == pytest.approx([0.2, 0.5, 0.3])
+    assert succeed("convert y.bif z.bif --plain").stderr == ""
+    assert Path("z.bif").read_bytes() == Path("y.bif").read_bytes()
+    refuse("convert d.data x.npz --plain", "--plain: is not read for d.data, which holds data")
+
+
 def test_info():
     record = numbers("info m.npz --json")
     assert record["kind"] == "Markov network"

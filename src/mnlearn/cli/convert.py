@@ -1,5 +1,6 @@
 """The commands on files of models and data: `convert`, `info` and `impute`."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,12 @@ _LISTED = 5
     metavar="FILE|TEXT",
     help="IN is a circuit, OUT what is left of it given one row of evidence; see mnlearn query.",
 )
+@click.option(
+    "--plain",
+    is_flag=True,
+    help="Write names and states of a model in letters, digits and _ only, as pyAgrum reads them: "
+    "below_4 for <4.",
+)
 @reading_options
 @missing_option
 @seed_option
@@ -50,6 +57,7 @@ def convert(
     source: Path,
     target: Path,
     given: str | None,
+    plain: bool,
     reader: Reader,
     missing: str,
     seed: int,
@@ -71,20 +79,22 @@ def convert(
     check_outputs([target], source, given_path)
     if form_of_source(source) in READ and _kind(source, reader.limit) != "dataset":
         refuse_given(("seed", "limit", *READING_NAMES), f"for {source}, which is a model")
-        _convert_model(source, target, given)
+        _convert_model(source, target, given, plain)
         return
     if target.suffix.lower() != ".npz":
         check_text_form(target)
-    refuse_given(["given"], f"for {source}, which holds data")
+    refuse_given(["given", "plain"], f"for {source}, which holds data")
     save_data(Treatment(missing, seed).complete(reader.load(source), source), target)
 
 
-def _convert_model(source: Path, target: Path, given: str | None) -> None:
+def _convert_model(source: Path, target: Path, given: str | None, plain: bool) -> None:
     """Write a model in another form, compiled if that form holds circuits only."""
     from mnlearn.api.files import save_own
+    from mnlearn.data.tables import some_of
     from mnlearn.inference.circuits.compilation import CircuitTooLargeError, compile_for
     from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.progress import say
+    from mnlearn.variables.plain import plain_names
 
     try:
         model = load_model(source)
@@ -96,6 +106,12 @@ def _convert_model(source: Path, target: Path, given: str | None) -> None:
         )
         raise
     model = model if given is None else _given(model, source, given)
+    if plain:
+        schema, changed = plain_names(model.schema)
+        any_kind: Any = model
+        model = replace(any_kind, schema=schema)
+        if changed:
+            say(f"{target}: has {some_of(changed)}.")
     save_own(model, target, say, of_names=True)
 
 
