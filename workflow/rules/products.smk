@@ -25,10 +25,9 @@ for STUDY in RUNNING:
             [ancient(str(PLAN.used(record))) for record in PLAN.all_records(STUDY)],
         output:
             made=MADE[STUDY],
-            # What is there stays until it is written anew.
+            # What is there stays until it is written anew. A figure may have nothing to draw.
             scores=update(FILES["scores"][0]),
             tables=update(FILES["tables"]),
-            figures=update(FILES["figures"]),
             claims=update(FILES["claims"]),
             page=update(FILES["page"]),
         log:

@@ -61,6 +61,11 @@ def one_line(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
+def counted(n: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun in the singular or the plural."""
+    return f"{n:,} {noun if n == 1 else plural or f'{noun}s'}"
+
+
 def frame_names(table: object) -> tuple[str, ...] | None:
     """Return the names of the columns of a DataFrame; None unless all of them are texts."""
     names = tuple(getattr(table, "columns", ()))

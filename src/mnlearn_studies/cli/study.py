@@ -6,6 +6,7 @@ import click
 
 from mnlearn.cli.options import parse_names, refuse_given
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import counted
 from mnlearn.runtime.progress import say
 from mnlearn_studies.cli.datasets import mirror_option
 
@@ -150,7 +151,7 @@ def _list_stale(name: str, datasets: list[str]) -> None:
     asked = [record for record in plan.all_records(name) if plan.is_wanted(record)]
     n_missing = sum(not plan.versions(record) for record in asked)
     if n_missing:
-        say(f"{n_missing} of {len(asked)} records are not made yet")
+        say(f"{n_missing} of {counted(len(asked), 'record')} are not made yet")
 
 
 def _foretell(name: str, datasets: list[str], again: bool) -> None:
@@ -172,18 +173,27 @@ def _foretell(name: str, datasets: list[str], again: bool) -> None:
         return
     for kind in KINDS:
         if own := [job for job in jobs if job.kind == kind]:
-            hours = sum(seconds[job] for job in own) / 3600
-            click.echo(f"{kind:<12} {len(own):>6} jobs {hours:>8.2f} hours")
+            shown = _in_words(sum(seconds[job] for job in own))
+            click.echo(f"{kind:<12} {counted(len(own), 'job'):>11} {shown:>14}")
     longest = max(jobs, key=lambda job: seconds[job])
     click.echo(
-        f"about {sum(seconds.values()) / 3600:.1f} hours of one processor on "
-        f"{len(plan.needed_datasets())} datasets; the longest job is {'-'.join(longest.names)} on "
-        f"{longest.dataset}, {seconds[longest] / 60:.0f} minutes; a job may use up to "
-        f"{max(map(costs.mib, jobs)):,} MiB"
+        f"about {_in_words(sum(seconds.values()))} of one processor on "
+        f"{counted(len(plan.needed_datasets()), 'dataset')}; the longest job is "
+        f"{'-'.join(longest.names) or longest.kind} on {longest.dataset}, "
+        f"{_in_words(seconds[longest])}; a job may use up to {max(map(costs.mib, jobs)):,} MiB"
     )
     n_guessed = sum(not costs.is_known(job) for job in jobs)
     if n_guessed:
         say(f"jobs without recorded times, which count as a minute each: {n_guessed}")
+
+
+def _in_words(seconds: float) -> str:
+    """Return a time in the unit that a person would choose."""
+    if seconds < 90:
+        return counted(max(1, round(seconds)), "second")
+    return (
+        counted(round(seconds / 60), "minute") if seconds < 5400 else f"{seconds / 3600:,.1f} hours"
+    )
 
 
 @click.command()

@@ -85,8 +85,9 @@ def _conclusions(plans: Mapping[str, Plan]) -> str:
         for name in papers
     }
     with style():
-        _, png = render(draw_conclusions(materials))
-    write_bytes(results_folder() / FIGURE, png)
+        figure = draw_conclusions(materials)
+    if figure is not None:
+        write_bytes(results_folder() / FIGURE, render(figure)[1])
     said = {name: read_claims(results_folder() / name) for name in papers}
     return build_conclusions(materials, said, stale)
 
@@ -149,7 +150,6 @@ _KINDS: dict[str, Mapping[str, type]] = {
     "figures": figures.KINDS,
     "claims": claims.KINDS,
 }
-_TABLE_FORMS, _FIGURE_FORMS = ("csv", "md", "tex"), ("pdf", "png")
 
 
 def check_products(name: str) -> None:
@@ -161,12 +161,15 @@ def check_products(name: str) -> None:
 
 
 def product_files(study: Study) -> dict[str, list[str]]:
-    """Return the files of a study's products by kind, below the folder of its results."""
+    """Return the files of a study's products by kind, below the folder of its results.
+
+    Those of a figure with nothing to draw are not written.
+    """
     content = study.content
     return {
         "scores": ["scores.csv"],
-        "tables": _named("tables", content["tables"], _TABLE_FORMS),
-        "figures": _named("figures", content["figures"], _FIGURE_FORMS),
+        "tables": _named("tables", content["tables"], ("csv", "md", "tex")),
+        "figures": _named("figures", content["figures"], ("pdf", "png")),
         "claims": ["claims.md", "claims.csv"],
         "page": ["README.md", "index.html"],
     }
@@ -194,8 +197,9 @@ def write_all(plan: Plan, name: str, out: Path) -> None:
         with FileLock(plan.results / "made" / "index.lock"):
             recorded = plan.results.glob("*/claims.csv")
             write_index([path.parent.name for path in recorded], plan.results / "README.md")
-    paths = [path for paths in product_files(study).values() for path in paths]
-    write_json(out, {path: file_digest(folder / path) for path in paths})
+    files = (file for files in product_files(study).values() for file in files)
+    written = [file for file in files if (folder / file).exists()]
+    write_json(out, {file: file_digest(folder / file) for file in written})
     for other in out.parent.glob(f"{name}@*.json"):
         if other != out:
             other.unlink()

@@ -11,6 +11,7 @@ import pandas as pd
 
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.metrics import METRIC_NAMES, find_metric
+from mnlearn_studies.datasets.sample_names import base_of
 from mnlearn_studies.study.reading import hint, place_name, suggestion, walk
 
 Options = Mapping[str, Any]
@@ -56,7 +57,7 @@ def check_methods(name: str, content: Mapping[str, Any]) -> None:
     for kind in ("tables", "figures", "claims"):
         for entry in content[kind]:
             if kind == "figures" and entry["kind"] == "structure":
-                _check_structure(name, entry)
+                _check_structure(name, entry, content["datasets"])
             for place, options in walk(entry):
                 # Papers have names of their own for methods.
                 if "study" in options:
@@ -99,14 +100,18 @@ def _check_pairs(name: str, content: Mapping[str, Any]) -> None:
                 raise InputError(f"{where}: expected [{pair[0]}, {pair[1]}] under the key paired.")
 
 
-def _check_structure(name: str, figure: Options) -> None:
+def _check_structure(name: str, figure: Options, datasets: Collection[str]) -> None:
     """Refuse a figure of a structure that does not say which: the workflow records what it draws.
 
     Other options of figures are checked before they are drawn.
     """
+    where = place_name(name, "figures", figure)
     for key in ("dataset", "method"):
         if not isinstance(figure.get(key), str):
-            raise InputError(f"{place_name(name, 'figures', figure)}: expected the key {key!r}.")
+            raise InputError(f"{where}: expected the key {key!r}.")
+    dataset = str(figure["dataset"])
+    if base_of(dataset) not in datasets:
+        raise InputError(f"{where}: no dataset {dataset!r}{suggestion(dataset, datasets)}")
 
 
 def named_methods(entry: Options) -> set[str]:

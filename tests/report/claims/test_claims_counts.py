@@ -204,7 +204,7 @@ def test_cells_of_several_variants(published):
 def test_a_dataset_without_known_variables_is_not_near(published):
     entry = {"kind": "count", "rule": "near", "published": 2, "bound": 1, "a": A, "b": B}
     found = outcome(published, scores_on(["x"], a=[1.0], b=[1.0]), datasets=["x"], **entry)
-    assert (found.verdict, found.reason) == (UNKNOWN, "none of 1 datasets is scored")
+    assert (found.verdict, found.reason) == (UNKNOWN, "0 of 1 dataset scored")
 
 
 def test_values_are_rounded_to_the_fewest_decimals_that_are_printed():

@@ -12,7 +12,6 @@ from mnlearn.drawing.style import render
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.report import figures
 from mnlearn_studies.report.figures import draw, write_figures
-from mnlearn_studies.report.figures.canvas import NOTHING
 from mnlearn_studies.report.figures.reproduction import PANELS, VARIANTS
 
 
@@ -43,9 +42,15 @@ def test_only_the_named_figures_are_drawn(structures, tmp_path):
 
 
 @pytest.mark.parametrize("kind", list(BY_KIND))
-def test_without_results_a_figure_says_so(kind, tmp_path):
-    figure = draw(material(tmp_path, scores().iloc[:0]), BY_KIND[kind])
-    assert [text.get_text() for text in figure.axes[0].texts] == [NOTHING]
+def test_without_results_there_is_no_figure(kind, tmp_path):
+    assert draw(material(tmp_path, scores().iloc[:0]), BY_KIND[kind]) is None
+
+
+def test_a_figure_of_an_earlier_run_is_removed(tmp_path):
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures/f0.png").write_bytes(b"of before")
+    write_figures(material(tmp_path, scores().iloc[:0]), only=["f0", "f1"])
+    assert list((tmp_path / "figures").iterdir()) == []
 
 
 def test_sizes_in_inches(structures):

@@ -58,5 +58,9 @@ def test_gains_are_of_datasets_with_both():
     assert conclusions.gains(material, change, "pll") == {"nltcs": 0.5}
     text = conclusions.build_conclusions({"dn2mn": material}, {"dn2mn": claims_of()}, {})
     assert f"| {change.head} | 1 | +0.500 | +0.50 (NLTCS) | – | – |" in text
-    for of in ({"dn2mn": material}, {"dn2mn": material_of("dn2mn")}):
-        conclusions.draw_conclusions(of).draw_without_rendering()
+    assert conclusions.FIGURE in text
+    conclusions.draw_conclusions({"dn2mn": material}).draw_without_rendering()
+    nothing = {"dn2mn": material_of("dn2mn")}
+    assert conclusions.draw_conclusions(nothing) is None
+    text = conclusions.build_conclusions(nothing, {"dn2mn": claims_of()}, {})
+    assert conclusions.FIGURE not in text

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import write_json
+from mnlearn.runtime.files import write_bytes, write_json
 from mnlearn_studies.plan.planning import Plan
-from mnlearn_studies.records.gather import read_scores
+from mnlearn_studies.records.gather import COLUMNS, read_scores
 from mnlearn_studies.records.record import Record
 from mnlearn_studies.report.all_products import (
     common_commit,
@@ -97,7 +97,25 @@ def test_a_page_names_its_commit_and_its_commands():
     assert text.splitlines()[2].startswith(
         "**This page shows a part of the study: 18 of 20 datasets.** Not computed: DNA; ad."
     )
-    assert text.count(" · 18 of 20 datasets") == n_products
+    assert text.count("**Shown: 18 of 20 datasets.**") == n_products
+    assert "**18 of 20 datasets:** " in text
+    assert text.index("## What was asked") < text.index(".png)") < text.index("## How it is meas")
+
+
+def test_a_page_shows_no_picture_of_a_dataset_without_scores(tmp_path):
+    study = load_study(ROOT / "workflow/studies/demo.yaml")
+    for name in ("structure_grid", "structure_triples"):
+        write_bytes(tmp_path / f"figures/{name}.png", b"drawn")
+    rows = [("demo", "grid", "dtsl", "", "pll", -8.0, 0.1)]
+    frame = pd.DataFrame(rows, columns=COLUMNS)
+    material = Material.of(study, frame, load_published(), {"grid": "Grid"}, tmp_path)
+    text = build_study_page(material, [], {study.learner(m): "" for m in study.methods}, {})
+    assert "part of the study: 1 of 3 datasets.** Not computed: triples; digits." in text
+    assert "**1 of 3 datasets:** Grid." in text
+    assert "figures/structure_grid.png" in text
+    assert "figures/structure_triples.png" not in text
+    of_triples = text.partition("### The network learned on Triples\n\n")[2]
+    assert of_triples.startswith("No results yet: `mnlearn study demo` computes them.")
 
 
 def test_claims_about_the_set_up_are_not_counted(tmp_path):

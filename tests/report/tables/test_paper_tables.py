@@ -54,7 +54,7 @@ def test_a_win_is_a_smaller_value_where_lower_is_better(published):
         [True, True, False],
     ]
     assert len(table.notes) == 1
-    assert table.notes[0].startswith("a against b: 2 wins, 0 ties, 1 losses on 3 datasets")
+    assert table.notes[0].startswith("a against b: 2 wins, 0 ties, 1 loss on 3 datasets")
     table = make("compare", scores_of(rows), published, columns=columns, geometric_mean=["a", "c"])
     assert texts(table)[-1] == ["geometric mean of 3", "3.33", "", ""]
 
@@ -103,7 +103,7 @@ def test_stacked_rows_have_ours_above_the_published(published):
     ]
     assert [cell.stale for cell in table.body[0].cells] == [False, False, True, True, False, True]
     assert not any(cell.stale for cell in table.body[1].cells)
-    assert table.notes[0].startswith("total (GSSL) against total (DTSL): 1 wins")
+    assert table.notes[0].startswith("total (GSSL) against total (DTSL): 1 win")
     assert table.notes[1] == "FG: ours is equal to the published number on 1 of 2 datasets."
     assert [row["numbers"] for row in parsed(table)] == ["ours", "published"] * 2
 

@@ -116,7 +116,7 @@ def test_paired_differences_are_tested_and_adjusted(published):
     ]
     # p is 0.0027 and 0.0455: the second is not below 0.05 / 2.
     assert bold(table) == [[False, True, False], [False, False, False]]
-    assert table.notes[0] == "Against b: significantly better on 1 datasets, worse on 0, of 2."
+    assert table.notes[0] == "Against b: significantly better on 1 dataset, worse on 0, of 2."
     assert parsed(table)[0]["less_b_stderr"] == "0.1"
     for method, marks in (("a", [True, True]), ("b", [True, False]), ("c", [False, True])):
         stale = {("nltcs", method)}

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import counted
 from mnlearn_studies.report.claims.verdicts import NOISE, UNKNOWN, Outcome
 from mnlearn_studies.report.material import Column, Material
 from mnlearn_studies.report.tables.table import significant
@@ -170,7 +171,9 @@ class Entry(ClaimEntry):
         except (ValueError, ZeroDivisionError) as error:
             raise InputError(f"expected numbers, {error}.", where="published") from error
         if len(values) != n:
-            raise InputError(f"expected {n} numbers, got {len(values)}.", where="published")
+            raise InputError(
+                f"expected {counted(n, 'number')}, got {len(values)}.", where="published"
+            )
         return values
 
 
@@ -217,10 +220,10 @@ def sources_in(value: object) -> Iterator[ClaimSource]:
 
 def incomplete(ours: str, n: int, missing: Sequence[str]) -> Outcome:
     """Return the outcome of a claim for which some datasets have not been scored."""
-    if not n:
-        return Outcome(UNKNOWN, reason=f"none of {len(missing)} datasets is scored", n_datasets=0)
-    reason = f"{n} of {n + len(missing)} datasets scored; missing: {', '.join(missing)}"
-    return Outcome(UNKNOWN, ours, "", reason, n)
+    reason = f"{n} of {counted(n + len(missing), 'dataset')} scored"
+    if n:
+        reason += f"; missing: {', '.join(missing)}"
+    return Outcome(UNKNOWN, ours, reason=reason, n_datasets=n)
 
 
 def signed(value: float) -> str:

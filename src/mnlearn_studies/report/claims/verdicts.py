@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from mnlearn.runtime.names import counted
 from mnlearn_studies.report.markdown import bullets, escape, heading
 from mnlearn_studies.report.tables.formats import to_markdown
 from mnlearn_studies.report.tables.table import Cell, Row, Table
@@ -189,14 +190,14 @@ def count_verdicts(claims: Sequence[Claim]) -> str:
     parts = []
     if results:
         shown = "; ".join(f"{results.count(v)} *{v}*" for v in LEGEND if v in results)
-        parts.append(f"{len(results)} results: {shown}.")
+        parts.append(f"{counted(len(results), 'result')}: {shown}.")
     if setup:
         unknown = sum(o.verdict != SETUP for o in setup)
         deviating = sum(o.verdict == SETUP and bool(o.reason) for o in setup)
         shown = f"{len(setup) - deviating - unknown} followed"
         shown += f"; {deviating} from which this study deviates" if deviating else ""
         shown += f"; {unknown} that cannot be checked" if unknown else ""
-        parts.append(f"{len(setup)} set-up claims, which are not results: {shown}.")
+        parts.append(f"{counted(len(setup), 'set-up claim')}, which are not results: {shown}.")
     return "\n\n".join(parts)
 
 

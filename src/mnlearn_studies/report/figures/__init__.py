@@ -14,16 +14,24 @@ from mnlearn_studies.study.kinds import load_kinds
 KINDS = {each.kind_name: each for each in load_kinds(__name__, FigureEntry)}
 
 
-def draw(material: Material, product: Options) -> Figure:
-    """Return the figure of one entry of a study; see `Material.of_entry`."""
+def draw(material: Material, product: Options) -> Figure | None:
+    """Return the figure of one entry of a study; None if there is nothing to draw yet."""
     entry, material = material.of_entry("figures", product, KINDS)
     with style():
         return entry.draw(material)
 
 
 def write_figures(material: Material, only: list[str] | None = None) -> None:
-    """Draw the figures of a study, all or those in `only`, as `<name>.pdf` and `.png`."""
+    """Draw the figures of a study, all or those in `only`, as `<name>.pdf` and `.png`.
+
+    Where there is nothing to draw, the files of an earlier run are removed.
+    """
     for product in chosen_products(material.study, "figures", only):
-        pdf, png = render(draw(material, product))
-        write_bytes(material.folder / "figures" / f"{product['name']}.pdf", pdf)
-        write_bytes(material.folder / "figures" / f"{product['name']}.png", png)
+        figure = draw(material, product)
+        rendered = (None, None) if figure is None else render(figure)
+        for suffix, content in zip(("pdf", "png"), rendered, strict=True):
+            path = material.folder / "figures" / f"{product['name']}.{suffix}"
+            if content is None:
+                path.unlink(missing_ok=True)
+            else:
+                write_bytes(path, content)

@@ -10,9 +10,9 @@ from matplotlib.ticker import NullLocator
 from numpy.typing import NDArray
 
 from mnlearn.drawing.style import GREY
+from mnlearn.runtime.names import counted
 from mnlearn_studies.report.figures.canvas import (
     FigureEntry,
-    empty,
     legend_above,
     look_of,
     new_figure,
@@ -50,7 +50,7 @@ class Growth(FigureEntry):
     y_label: str
     powers: tuple[float, ...] = ()
 
-    def draw(self, material: Material) -> Figure:
+    def draw(self, material: Material) -> Figure | None:
         figure, ax = new_figure("column", 2.6)
         drawn: set[float] = set()
         for i, series in enumerate(self.series):
@@ -78,7 +78,7 @@ class Growth(FigureEntry):
             ends = np.array([logs[:, 0].min(), logs[:, 0].max()])
             ax.plot(np.exp(ends), np.exp(slope * ends + height), color=colour, lw=0.8, zorder=2)
         if not drawn:
-            return empty()
+            return None
         ax.set_xscale("log")
         ax.set_yscale("log")
         if len(drawn) <= _FEW:
@@ -126,14 +126,14 @@ class Pareto(FigureEntry):
     series: tuple[Series, ...]
     quantity: str = "score"
 
-    def draw(self, material: Material) -> Figure:
+    def draw(self, material: Material) -> Figure | None:
         numbers = [(material.numbers(s.score), material.numbers(s.seconds)) for s in self.series]
         # A learner that has not been run yet does not hide the others.
         shown = [i for i, (score, seconds) in enumerate(numbers) if score.keys() & seconds.keys()]
         series, data = [self.series[i] for i in shown], [numbers[i] for i in shown]
         datasets = material.in_all(column for pair in data for column in pair)
         if not datasets:
-            return empty(width="page")
+            return None
         scores = np.array([[score[d].value for d in datasets] for score, _ in data])
         best = scores.max(axis=0)
         y = (100 * (scores - best) / np.abs(best)).mean(axis=1)
@@ -157,7 +157,7 @@ class Pareto(FigureEntry):
             ax.yaxis.set_minor_locator(NullLocator())
         ax.margins(x=0.08, y=0.1)
         ax.grid(True)
-        ax.set_xlabel(f"seconds, geometric mean of {len(datasets)} datasets")
+        ax.set_xlabel(f"seconds, geometric mean of {counted(len(datasets), 'dataset')}")
         ax.set_ylabel(f"{self.quantity} below the best, mean %")
         legend_above(figure, ncols=4, columnspacing=1.4)
         return figure

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 from numpy.typing import NDArray
 
-from mnlearn.drawing.style import CYCLE, DPI, GREY, MARKERS
+from mnlearn.drawing.style import CYCLE, DPI, MARKERS
 from mnlearn_studies.report.material import Material
 from mnlearn_studies.study.content import Product
 
@@ -20,7 +20,6 @@ WIDTHS = {"column": 3.4, "page": 7.0}
 Width = Literal["column", "page"]
 # Panels side by side on a page.
 COLUMNS = 3
-NOTHING = "No results yet."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +31,8 @@ class FigureEntry(Product):
 
     kind_name: ClassVar[str]
 
-    def draw(self, material: Material) -> Figure:
-        """Return the figure. Each kind writes this."""
+    def draw(self, material: Material) -> Figure | None:
+        """Return the figure; None if there is nothing to draw yet. Each kind writes this."""
         raise NotImplementedError
 
 
@@ -61,14 +60,6 @@ def panel_grid(n: int, extra: float, height: float, **more: Any) -> tuple[Figure
     for ax in axes[n:]:
         ax.set_visible(False)
     return figure, axes
-
-
-def empty(width: Width = "column") -> Figure:
-    """Return a figure that says that there is nothing yet, so that a report is always complete."""
-    figure, ax = new_figure(width, 1.2)
-    ax.set_axis_off()
-    ax.text(0.5, 0.5, NOTHING, ha="center", va="center", color=GREY, transform=ax.transAxes)
-    return figure
 
 
 def dataset_rows(

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from mnlearn.drawing.style import CYCLE, GREY
 from mnlearn_studies.datasets.sample_names import parse_sample
 from mnlearn_studies.report.figures.canvas import (
-    NOTHING,
     FigureEntry,
-    empty,
     in_words,
     legend_of_lines,
     look_of,
@@ -104,18 +102,20 @@ class LearningCurves(FigureEntry):
         material: Material,
         panels: Sequence[str] = PANELS,
         series: Sequence[CurveSeries] = SERIES,
-    ) -> Figure:
+    ) -> Figure | None:
         curves = {panel: _curves(material, panel, series) for panel in panels}
         axes_of = published_axes(material)
         if not any(curves.values()):
-            return empty()
+            return None
         figure, axes = panel_grid(len(panels) + 1, 0.5, 1.9)
         for number, (ax, panel) in enumerate(zip(axes, panels, strict=False)):
             ax.set_title(f"({chr(ord('a') + number)}) {material.label(panel)}", loc="left")
             if curves[panel]:
                 _draw_panel(ax, curves[panel], axes_of.get(panel))
             else:
-                _write_inside(ax, "the data are\nnot at hand" if panel in UNAVAILABLE else NOTHING)
+                _write_inside(
+                    ax, "the data are\nnot at hand" if panel in UNAVAILABLE else "No results yet."
+                )
         last = axes[len(panels)]
         last.set_title(f"({chr(ord('a') + len(panels))}) Minutes; ours below", loc="left")
         _draw_times(last, list_times(material))

@@ -12,7 +12,6 @@ from mnlearn.runtime.errors import InputError
 from mnlearn_studies.report.figures.canvas import (
     COLUMNS,
     FigureEntry,
-    empty,
     legend_of_lines,
     look_of,
     panel_grid,
@@ -54,12 +53,12 @@ class QueryCurves(FigureEntry):
         if not self.quantity and not all(series.quantity for series in self.series):
             raise InputError("expected the key 'quantity'.", where=where)
 
-    def draw(self, material: Material) -> Figure:
+    def draw(self, material: Material) -> Figure | None:
         wanted = material.datasets if self.datasets is None else self.datasets
         lines = {d: self._lines(material, d) for d in wanted if d in material.datasets}
         datasets = [dataset for dataset, own in lines.items() if own]
         if not datasets:
-            return empty()
+            return None
         figure, axes = panel_grid(len(datasets), 0.45, 1.55, sharex=True)
         shares = self._percentages(material)
         x = [p / 100 for p in shares] if self.fraction else shares

@@ -16,7 +16,6 @@ from mnlearn.drawing.style import BAND, BLUE, GREY, VERMILION
 from mnlearn_studies.report.figures.canvas import (
     FigureEntry,
     dataset_rows,
-    empty,
     legend_above,
     look_of,
     marks,
@@ -44,12 +43,12 @@ class Reproduction(FigureEntry):
     spread: NamedSource | None = None
     relative: bool = True
 
-    def draw(self, material: Material) -> Figure:
+    def draw(self, material: Material) -> Figure | None:
         ours, theirs = material.numbers(self.a), material.numbers(self.b)
         spread = material.numbers(self.spread) if self.spread else {}
         pairs = paired(ours, theirs, material.datasets, as_printed=False)
         if not pairs:
-            return empty()
+            return None
         datasets = [d for d, _, _ in pairs]
         scale = np.array([100 / abs(b) if self.relative else 1.0 for _, _, b in pairs])
         difference = np.array([a - b for _, a, b in pairs]) * scale
@@ -129,13 +128,13 @@ class Distances(FigureEntry):
 
     kind_name = "frontier.distances"
 
-    def draw(self, material: Material) -> Figure:
+    def draw(self, material: Material) -> Figure | None:
         ours = {head: material.ours(method, "ll") for method, head in FRONTIER.items()}
         theirs = [material.numbers(Place("later", "ll").source(method, "ll")) for method in LATER]
         best = {d: max(one[d].value for one in theirs if d in one) for d in material.in_any(theirs)}
         datasets = [d for d in material.in_any(ours.values()) if d in best]
         if not datasets:
-            return empty(width="page")
+            return None
         figure, ax = dataset_rows(material, datasets, "page", 0.9)
         for number, (head, numbers) in enumerate(ours.items()):
             rows = np.array([i for i, d in enumerate(datasets) if d in numbers], np.int64)
@@ -196,12 +195,12 @@ class Differences(FigureEntry):
     variants: tuple[Variant, ...]
     quantity: str = "pll"
 
-    def draw(self, material: Material) -> Figure:
+    def draw(self, material: Material) -> Figure | None:
         names = [variant.name for variant in self.variants]
         drawn = [per_variable(material, panel, names, self.quantity) for panel in self.panels]
         datasets = material.in_any(drawn)
         if not datasets:
-            return empty()
+            return None
         figure = sheet("page", 0.5 + 1.75 * len(drawn))
         axes = figure.subplots(len(drawn), 1, sharex=True, squeeze=False)[:, 0]
         for ax, panel, points in zip(axes, self.panels, drawn, strict=True):
@@ -285,11 +284,11 @@ class ConversionLoss(FigureEntry):
 
     kind_name = "dn2mn.conversion_loss"
 
-    def draw(self, material: Material) -> Figure:
+    def draw(self, material: Material) -> Figure | None:
         drawn = [per_variable(material, panel, list(VARIANTS), "pll", sign=-1) for panel in PANELS]
         datasets = material.in_any(drawn)
         if not datasets:
-            return empty()
+            return None
         figure = sheet("page", 2.9)
         axes = figure.subplots(1, len(drawn), sharey=True, squeeze=False)[0]
         for ax, panel, found in zip(axes, PANELS, drawn, strict=True):

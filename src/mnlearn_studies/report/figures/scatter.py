@@ -12,7 +12,7 @@ from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
 from mnlearn.drawing.style import BLUE, GREY, SHADE
-from mnlearn_studies.report.figures.canvas import FigureEntry, empty, new_figure
+from mnlearn_studies.report.figures.canvas import FigureEntry, new_figure
 from mnlearn_studies.report.material import Material
 from mnlearn_studies.study.published import NamedSource, paired
 
@@ -32,7 +32,7 @@ class Scatter(FigureEntry):
     y: NamedSource
     per_variable: bool = True
 
-    def draw(self, material: Material) -> Figure:
+    def draw(self, material: Material) -> Figure | None:
         x, y = material.numbers(self.x), material.numbers(self.y)
         points, shown = [], []
         for dataset, a, b in paired(x, y, material.datasets, as_printed=False):
@@ -41,7 +41,7 @@ class Scatter(FigureEntry):
                 points.append((-a / divisor, -b / divisor))
                 shown.append(dataset)
         if not points:
-            return empty()
+            return None
         differences = [np.sign(a - b) for _, a, b in paired(x, y, shown)]
         better = (differences.count(1), differences.count(-1))
         return self._draw_points(np.array(points), [material.label(d) for d in shown], better)

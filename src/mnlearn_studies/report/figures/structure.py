@@ -16,7 +16,7 @@ from mnlearn.drawing.networks import (
     sign_handles,
 )
 from mnlearn.drawing.style import GREY
-from mnlearn_studies.report.figures.canvas import FigureEntry, empty, new_figure
+from mnlearn_studies.report.figures.canvas import FigureEntry, new_figure
 from mnlearn_studies.report.material import Material
 
 
@@ -32,10 +32,10 @@ class StructureFigure(FigureEntry):
     method: str
     max_edges: int = 0
 
-    def draw(self, material: Material) -> Figure:
+    def draw(self, material: Material) -> Figure | None:
         learned = material.structure(self.dataset, self.method)
         if learned is None:
-            return empty()
+            return None
         truth = material.truths.get(self.dataset)
         true_edges = set() if truth is None else set(truth.edges())
         found = learned.couplings

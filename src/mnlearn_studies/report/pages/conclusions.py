@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from mnlearn.runtime.names import counted
 from mnlearn_studies.report.claims.verdicts import UNKNOWN
-from mnlearn_studies.report.figures.canvas import empty, look_of, new_figure, with_minus
+from mnlearn_studies.report.figures.canvas import look_of, new_figure, with_minus
 from mnlearn_studies.report.markdown import escape, page, pipe_table
 from mnlearn_studies.report.material import Material
 from mnlearn_studies.report.pages.overview import GROUPS, link_study
@@ -92,6 +93,8 @@ def build_conclusions(
     """Return the page; claims : those of each study, as `read_claims` returns them."""
     pairs = {name: list(_pairs(m, claims[name], stale)) for name, m in materials.items()}
     rows = [(link_study(name), *row) for name, of_study in pairs.items() for row in of_study]
+    gain_rows = [_gain_row(materials, change, stale) for change in CHANGES]
+    is_drawn = any(pll != NOT_YET for _, _, pll, *_ in gain_rows)
     claim_head = ("study", "claim", "in our words", "published", "published rule", "optimum")
     gain_head = ("change", "datasets", "PLL", "largest", "CMLL", "largest")
     return page(
@@ -102,10 +105,10 @@ def build_conclusions(
         "The objective is strictly convex, so at the optimum itself neither the start nor scaling "
         f"would matter. † marks numbers of earlier code; “{NOT_YET}” stands where the record lacks "
         "a run.",
-        f"![Gain of weights at the optimum]({FIGURE})",
+        *([f"![Gain of weights at the optimum]({FIGURE})"] if is_drawn else []),
         "How much test scores rise when weights are learned further (figure: PLL, one mark for "
         "each dataset): means over datasets in nats per example, and the largest change.",
-        pipe_table(gain_head, [_gain_row(materials, c, stale) for c in CHANGES], "lrrlrl"),
+        pipe_table(gain_head, gain_rows, "lrrlrl"),
         "Claims that were judged both ways: our number and verdict with each.",
         pipe_table((*claim_head, "flips"), rows, "lrlllll"),
         *(
@@ -205,11 +208,11 @@ _DTSL = (
 
 def _wins(material: Material, first: str, second: str, head: str) -> str:
     found = gains(material, Change("gssl", head, second, first), "pll")
-    count = f"{sum(x > 0 for x in found.values())} of {len(found)} datasets"
+    count = f"{sum(x > 0 for x in found.values())} of {counted(len(found), 'dataset')}"
     return f"{count if found else f'datasets that are {NOT_YET}'} {head}"
 
 
-def draw_conclusions(materials: Mapping[str, Material]) -> Figure:
+def draw_conclusions(materials: Mapping[str, Material]) -> Figure | None:
     """Draw how far test PLL rises with each change, in per cent, one mark for each dataset."""
     drawn = []
     for change in CHANGES:
@@ -219,7 +222,7 @@ def draw_conclusions(materials: Mapping[str, Material]) -> Figure:
             size = material.ours(change.after, "pll")
             drawn.append((change.head, [100 * x / abs(size[d].value) for d, x in found.items()]))
     if not drawn:
-        return empty("page")
+        return None
     figure, ax = new_figure("page", 0.8 + 0.3 * len(drawn))
     for row, (_, values) in enumerate(drawn):
         colour, marker = look_of(row)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from mnlearn.runtime.names import counted
 from mnlearn_studies.datasets.sample_names import base_of
 from mnlearn_studies.plan.planning import Plan
 from mnlearn_studies.records.files import read_record, sum_seconds
@@ -256,7 +257,9 @@ def _machines(records: Mapping[str, _Records]) -> Iterator[str]:
         for name, version in (of_step if isinstance(of_step, dict) else {}).items():
             versions.setdefault(str(name), set()).add(str(version))
     listed = {
-        "Machines": [f"{machine} ({machines[machine]} jobs)" for machine in sorted(machines)],
+        "Machines": [
+            f"{machine} ({counted(machines[machine], 'job')})" for machine in sorted(machines)
+        ],
         "Versions": [f"{name} {', '.join(sorted(versions[name]))}" for name in sorted(versions)],
     }
     yield from (escape(f"{what}: {'; '.join(found)}.") for what, found in listed.items() if found)

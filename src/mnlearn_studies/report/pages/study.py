@@ -9,6 +9,7 @@ from typing import Any
 from mnlearn.methods import load_learner
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text
+from mnlearn.runtime.names import counted
 from mnlearn.scoring.metrics import METRICS
 from mnlearn_studies.datasets.sample_names import base_of
 from mnlearn_studies.report.claims.verdicts import Claim, count_verdicts, explain_verdicts
@@ -27,6 +28,7 @@ from mnlearn_studies.report.pages.numbers import list_below
 from mnlearn_studies.report.pages.overview import describe_provenance
 from mnlearn_studies.report.tables.table import DAGGER
 from mnlearn_studies.study.definition import Study
+from mnlearn_studies.study.mentions import named_datasets
 from mnlearn_studies.study.reading import walk
 
 # A title that is taken from a caption has at most so many characters.
@@ -51,12 +53,12 @@ def build_study_page(
     study = material.study
     title = heading(1, study.content["title"])
     counts = count_verdicts(claims).split("\n\n")[0]
-    body = [*_question(material), heading(2, "How it is measured")]
-    body += [*describe_metrics(study, dict.fromkeys(material.scores["quantity"]))]
-    body += [heading(2, "The learners"), *_learners(study, summaries)]
+    body = [*_question(material)]
     for section in sections_of(study):
         body += _section(section, material)
-    body += [*_claims(claims), *_provenance(material, records, commit)]
+    body += [*_claims(claims), *_methods(study, summaries), heading(2, "How it is measured")]
+    body += describe_metrics(study, dict.fromkeys(material.scores["quantity"]))
+    body += _provenance(material, records, commit)
     lead = [
         *_parts(material),
         *_below(material),
@@ -66,12 +68,12 @@ def build_study_page(
 
 
 def _parts(material: Material) -> Iterator[str]:
-    bases, missing = material.study.bases, _missing(material, material.study.bases)
-    if missing:
-        names = "; ".join(map(escape, map(material.label, missing)))
+    bases, shown = material.study.bases, _scored(material, material.study.bases)
+    if len(shown) < len(bases):
+        missing = (material.label(dataset) for dataset in bases if dataset not in shown)
         yield (
-            f"**This page shows a part of the study: {len(bases) - len(missing)} of {len(bases)} "
-            f"datasets.** Not computed: {names}. `mnlearn study {material.study.name}` computes "
+            f"**This page shows a part of the study: {_part_of(shown, bases)}.** Not computed: "
+            f"{'; '.join(map(escape, missing))}. `mnlearn study {material.study.name}` computes "
             "what is missing. Tables, figures and counts are of the datasets that are there; a "
             "claim that needs the others cannot be checked."
         )
@@ -90,26 +92,36 @@ def _below(material: Material) -> Iterator[str]:
         )
 
 
-def _missing(material: Material, datasets: Sequence[str]) -> list[str]:
+def _scored(material: Material, datasets: Sequence[str]) -> list[str]:
     scored = {name for d in material.scores["dataset"].unique() for name in (d, base_of(d))}
-    return [dataset for dataset in datasets if dataset not in scored]
+    return [dataset for dataset in datasets if dataset in scored]
+
+
+def _part_of(shown: Sequence[str], wanted: Sequence[str]) -> str:
+    """Return the number of datasets, and of how many they are a part."""
+    count = counted(len(wanted), "dataset")
+    return count if len(shown) == len(wanted) else f"{len(shown)} of {count}"
 
 
 def _question(material: Material) -> Iterator[str]:
     study = material.study
     yield heading(2, "What was asked")
     yield f"**Paper:** {escape(study.content['paper'])}"
-    count = "1 dataset" if len(study.bases) == 1 else f"{len(study.bases)} datasets"
-    yield f"**{count}:** {escape(', '.join(map(material.label, study.bases)))}."
+    shown = _scored(material, study.bases)
+    names = escape(", ".join(map(material.label, shown))) or "none yet"
+    yield f"**{_part_of(shown, study.bases)}:** {names}."
     yield (
-        "**Methods.** Each method is a learner with the values of its hyperparameters that are "
-        "tried. The values with the best score on the validation set are chosen. All scores on "
-        "this page are of the test set, unless a caption says otherwise."
+        "All scores on this page are of the test set, unless a caption says otherwise; [how it is "
+        "measured](#how-it-is-measured) stands below the results."
     )
-    yield _methods(study)
 
 
-def _methods(study: Study) -> str:
+def _methods(study: Study, summaries: Mapping[str, str]) -> Iterator[str]:
+    yield heading(2, "Methods and learners")
+    yield (
+        "Each method is a learner with the values of its hyperparameters that are tried. The "
+        "values with the best score on the validation set are chosen."
+    )
     networks = {method: study.network(method) for method in study.methods}
     any_network = any(networks.values())
     rows = []
@@ -124,10 +136,7 @@ def _methods(study: Study) -> str:
             escape(tried) or "defaults",
         ))  # fmt: skip
     header = ("method", "learner", *(["built on"] if any_network else []), "values tried")
-    return pipe_table(header, rows, "l" * len(header))
-
-
-def _learners(study: Study, summaries: Mapping[str, str]) -> Iterator[str]:
+    yield pipe_table(header, rows, "l" * len(header))
     for name in dict.fromkeys(map(study.learner, study.methods)):
         learner = load_learner(name)
         summary = " ".join(summaries[name].split())
@@ -197,19 +206,20 @@ def _section(section: Section, material: Material) -> Iterator[str]:
         yield heading(3, title)
         suffix = "png" if list_name == "figures" else "md"
         path = material.folder / list_name / f"{name}.{suffix}"
-        if not path.exists():
-            yield f"Not made yet: `mnlearn study {material.study.name}` makes it."
+        wanted = named_datasets(product, material.study.bases)
+        shown = _scored(material, wanted)
+        if not path.exists() or not shown:
+            yield f"No results yet: `mnlearn study {material.study.name}` computes them."
             continue
-        wanted = product.get("datasets", material.study.bases)
-        n_shown = len(wanted) - len(_missing(material, wanted))
-        part = "" if n_shown == len(wanted) else f" · {n_shown} of {len(wanted)} datasets"
+        if len(shown) < len(wanted):
+            yield f"**Shown: {_part_of(shown, wanted)}.**"
         if list_name == "figures":
             yield f"![{escape(f'Figure: {title}')}](figures/{name}.png)"
             yield paragraph(product["caption"])
-            yield f"[PDF](figures/{name}.pdf) · {_ORIGIN}{part}"
+            yield f"[PDF](figures/{name}.pdf) · {_ORIGIN}"
         else:
             yield read_text(path).strip()
-            yield f"[CSV](tables/{name}.csv) · [LaTeX](tables/{name}.tex) · {_ORIGIN}{part}"
+            yield f"[CSV](tables/{name}.csv) · [LaTeX](tables/{name}.tex) · {_ORIGIN}"
 
 
 def _claims(claims: Sequence[Claim]) -> Iterator[str]:
@@ -245,8 +255,8 @@ def _provenance(
     if n_marked:
         yield (
             f"The sign {DAGGER} marks numbers that other code, data or settings made; they are in "
-            f"{n_marked} of {len(paths)} tables. {listing} lists these records with what has "
-            "changed."
+            f"{n_marked} of {counted(len(paths), 'table')}. {listing} lists these records with "
+            "what has changed."
         )
     else:
         yield f"No table had a number of earlier code. {listing} checks it again."

@@ -8,6 +8,7 @@ import numpy as np
 
 from mnlearn.learning.ising.comparison import holm
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import counted
 from mnlearn_studies.report.material import Material
 from mnlearn_studies.report.statistics import Comparison, geometric_mean, wilcoxon
 from mnlearn_studies.report.tables.columns import COMPUTED, Column
@@ -111,10 +112,11 @@ class Filled:
             tested[a, b] = wilcoxon(first, second)
         adjusted = holm([found.p for found in tested.values()])
         return [
-            f"{self.titles[a]} against {self.titles[b]}: {found.wins} wins, {found.ties} ties, "
-            f"{found.losses} losses on {found.n} datasets; two-sided Wilcoxon signed-rank p = "
+            f"{self.titles[a]} against {self.titles[b]}: {counted(found.wins, 'win')}, "
+            f"{counted(found.ties, 'tie')}, {counted(found.losses, 'loss', 'losses')} on "
+            f"{counted(found.n, 'dataset')}; two-sided Wilcoxon signed-rank p = "
             f"{significant(found.p)} ({'exact' if found.exact else 'normal approximation'}), "
-            f"{significant(p)} by Holm's rule for {len(tested)} tests; effect "
+            f"{significant(p)} by Holm's rule for {counted(len(tested), 'test')}; effect "
             f"{found.effect:+.2f} (rank-biserial correlation)."
             for ((a, b), found), p in zip(tested.items(), adjusted, strict=True)
         ]
@@ -156,7 +158,7 @@ class Filled:
             if known:
                 out.append(
                     f"{self.titles[ours]}: ours is equal to the published number on {equal} of "
-                    f"{len(known)} datasets."
+                    f"{counted(len(known), 'dataset')}."
                 )
         return out
 

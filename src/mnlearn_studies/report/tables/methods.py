@@ -8,6 +8,7 @@ import numpy as np
 from scipy import stats
 
 from mnlearn.learning.ising.comparison import holm
+from mnlearn.runtime.names import counted
 from mnlearn_studies.report.material import Columns, Material, best_variant
 from mnlearn_studies.report.statistics import friedman, wilcoxon
 from mnlearn_studies.report.tables.columns import RankedColumn
@@ -117,8 +118,8 @@ class Paired(TableEntry):
             own = [place for place in found if place[1] == other]
             told = [found[place].value > 0 for place in own if is_told[place]]
             notes.append(
-                f"Against {other}: significantly better on {sum(told)} datasets, worse on "
-                f"{len(told) - sum(told)}, of {len(own)}."
+                f"Against {other}: significantly better on {counted(sum(told), 'dataset')}, worse "
+                f"on {len(told) - sum(told)}, of {len(own)}."
             )
         names = tuple(f"less_{other}" for other in others)
         return Table(
@@ -240,8 +241,8 @@ class Variants(TableEntry):
         for column in (1, 2, 3, 4):
             embolden(rows, column)
         note = (
-            f"Means over {len(datasets)} datasets. A dataset on which several conversions tie "
-            "counts for each of them; chosen: by validation score."
+            f"Means over {counted(len(datasets), 'dataset')}. A dataset on which several "
+            "conversions tie counts for each of them; chosen: by validation score."
         )
         heads = ("conversion", "mean", "best on", "mean", "best on", "chosen on")
         return Table(
