@@ -13,7 +13,7 @@ SCORES = (
 )
 
 
-@pytest.mark.parametrize("seed", [None, 7])
+@pytest.mark.parametrize("seed", [20, 7])
 def test_the_true_networks_are_of_the_seed_of_the_run(monkeypatch, tmp_path, seed):
     study = Study("s", {"datasets": ["grid", "nltcs"]})
     monkeypatch.setattr(material, "find_study", lambda name: study)
@@ -25,5 +25,5 @@ def test_the_true_networks_are_of_the_seed_of_the_run(monkeypatch, tmp_path, see
     found = material.load_material("s", seed=seed)
     assert found.ours("a", "ll")["grid"].value == -1.0
     (truth,) = found.truths.values()
-    expected = build_true_network("grid", 20 if seed is None else seed)
+    expected = build_true_network("grid", seed)
     np.testing.assert_array_equal(truth.weight, expected.weight)

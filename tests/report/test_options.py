@@ -113,7 +113,7 @@ def test_wrong_options_of_tables(published, kind, options, sentence):
     ("kind", "way", "value", "sentence"),
     [
         ("pareto", ("series", 0, "score"), None, ", series dtsl: expected the key 'score'."),
-        ("reproduction", ("relative",), 1, ", relative: expected true or false, got 1."),
+        ("query_curves", ("log",), 1, ", log: expected true or false, got 1."),
         ("query_curves", ("series", 0, "head"), None, ", series 1: expected the key 'head'."),
         ("scatter", ("x", "study"), "gssl", ", x: expected the key 'table'."),
         ("scatter", ("x", "metod"), "a", ", x: no option 'metod'; did you mean 'method'?"),

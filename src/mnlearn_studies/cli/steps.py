@@ -59,11 +59,10 @@ _CHOSEN = ("tables", "figures")
 @click.option("--only", multiple=True, help="Just these tables or figures, by name.")
 def write(name: str, product: str, only: tuple[str, ...]) -> None:
     """Write one kind of product of a study alone: tables and the others from scores.csv."""
+    from mnlearn_studies.plan.configuration import plan_of
     from mnlearn_studies.report.all_products import WRITERS
 
     if only and product not in _CHOSEN:
         raise InputError(f"--only: is not read for {product}, only for {' and '.join(_CHOSEN)}.")
-    if only:
-        WRITERS[product](name, list(only))
-    else:
-        WRITERS[product](name)
+    chosen = {"only": list(only)} if only else {}
+    WRITERS[product](plan_of(name, []), name, **chosen)

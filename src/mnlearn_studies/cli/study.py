@@ -6,6 +6,7 @@ import click
 
 from mnlearn.cli.options import parse_names, refuse_given
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.files import read_text
 from mnlearn.runtime.names import counted
 from mnlearn.runtime.progress import say
 from mnlearn_studies.cli.datasets import mirror_option
@@ -86,12 +87,13 @@ def study(
 
     Your own study is a file workflow/studies/NAME.yaml in the current folder.
     """
-    from mnlearn_studies.plan import configuration
     from mnlearn_studies.running import locks, run
+    from mnlearn_studies.study.definition import study_path
+    from mnlearn_studies.study.folders import workflow_folders
 
     _refuse_unread()
     if show:
-        click.echo(configuration.definition_of(name), nl=False)
+        click.echo(read_text(study_path(name, *workflow_folders())), nl=False)
         return
     datasets = parse_names(chosen)
     if unlock:

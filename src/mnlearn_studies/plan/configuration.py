@@ -9,7 +9,7 @@ import pandas as pd
 from mnlearn.data.dataset import load_npz
 from mnlearn.data.own_files import SPLITS
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_json, read_text
+from mnlearn.runtime.files import read_json
 from mnlearn.runtime.yaml_files import read_yaml
 from mnlearn_studies.datasets.prepare import check_own_names, list_unavailable
 from mnlearn_studies.datasets.registry import UNAVAILABLE, load_datasets
@@ -30,11 +30,6 @@ from mnlearn_studies.study.settings import Settings
 def find_study(name: str) -> Study:
     """Return the study `name`, a person's own or one of mnlearn."""
     return load_study(study_path(name, *workflow_folders()))
-
-
-def definition_of(name: str) -> str:
-    """Return the file of a study as text."""
-    return read_text(study_path(name, *workflow_folders()))
 
 
 def configuration() -> dict[str, Any]:
@@ -112,10 +107,9 @@ _COUNTS = ("n_vars", *(f"n_{split}" for split in SPLITS))
 def dataset_rows(
     folder: Path, local: Mapping[str, Mapping[str, Any]] | None = None
 ) -> list[dict[str, Any]]:
-    """Return one record per known dataset: its sizes, and the state of its files.
+    """Return one record per known dataset: its sizes, and the state of its files in a folder.
 
-    folder : the data folder. local : a person's own datasets, as the configuration gives them.
-    Their sizes are None until a study has prepared them.
+    The sizes of a person's own datasets are None until a study has prepared them.
     """
     local = local or {}
     rows = []

@@ -5,8 +5,9 @@ name is current, whatever git, clocks and kills did. A record that was made by a
 its old name until the new one is there.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,49 +27,39 @@ DIGITS = 8
 AGAIN = "0" * DIGITS
 
 
+@dataclass(kw_only=True, eq=False)
 class Plan:
     """Which records of some studies a run makes.
 
     studies : those that are run, and those whose models they query, by name. running : those that
-    are run; of the others only the models are made that these query. results : the folder of the
-    results. local : how a person's own datasets are given, by name. datasets : those that are asked
-    for; all of each study if empty. left_out : the reason by dataset that cannot be had; the
-    records of these and of their samples are used as they are. recorded : whether all records are
-    used as they are and none is made. mirror : where public data are fetched from; empty for their
-    source. n_parts : most jobs that share out the learning of a cell.
+    are run; of the others only the models are made that these query. local : how a person's own
+    datasets are given, by name. datasets : those that are asked for; all of each study if empty.
+    left_out : the reason by dataset that cannot be had; the records of these and of their samples
+    are used as they are. recorded : whether all records are used as they are and none is made.
+    mirror : where public data are fetched from; empty for their source. n_parts : most jobs that
+    share out the learning of a cell.
     """
 
-    def __init__(
-        self,
-        *,
-        studies: Mapping[str, Study],
-        running: list[str],
-        results: Path,
-        seed: int,
-        local: Mapping[str, Any],
-        datasets: Collection[str] = (),
-        left_out: Mapping[str, str] | None = None,
-        recorded: bool = False,
-        mirror: str = "",
-        n_parts: int = 1,
-    ) -> None:
-        for name, study in studies.items():
+    studies: Mapping[str, Study]
+    running: list[str]
+    results: Path
+    seed: int
+    local: Mapping[str, Any]
+    datasets: Collection[str] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    recorded: bool = False
+    mirror: str = ""
+    n_parts: int = 1
+
+    def __post_init__(self) -> None:
+        for name, study in self.studies.items():
             for kind in study.content.get("records", {}):
                 if kind not in NAMED:
                     end = hint(kind, NAMED) or "."
                     raise InputError(
                         f"study {name}, records: {kind!r} is no kind for this key{end}"
                     )
-        self.studies = studies
-        self.running = running
-        self.results = results
-        self.seed = seed
-        self.local = local
-        self.left_out = {} if left_out is None else left_out
-        self.recorded = recorded
-        self.mirror = mirror
-        self.n_parts = n_parts
-        self._asked = {name: frozenset(self._expand(name, datasets)) for name in studies}
+        self._asked = {name: frozenset(self._expand(name)) for name in self.studies}
         self._recipes: dict[Record, Recipe] = {}
         self._versions: dict[Record, list[Path]] = {}
         # What records say of their models, by file; and the records that are about some models.
@@ -77,11 +68,11 @@ class Plan:
         # The record of each file that was named as an input.
         self._owners: dict[str, Record] = {}
 
-    def _expand(self, study: str, datasets: Collection[str]) -> list[str]:
+    def _expand(self, study: str) -> list[str]:
         """Return the datasets of a study that are asked for and can be had."""
         if self.recorded:
             return []
-        asked = self.studies[study].expand(datasets) or self.studies[study].datasets
+        asked = self.studies[study].expand(self.datasets) or self.studies[study].datasets
         return [dataset for dataset in asked if base_of(dataset) not in self.left_out]
 
     def all_datasets(self, study: str) -> list[str]:
@@ -91,21 +82,17 @@ class Plan:
 
     def records(self, study: str, kind: str) -> list[Record]:
         """Return the records of a kind that are asked for, and those that there are."""
-        return [
-            record
+        found = (
+            Record(kind, study, dataset, names)
             for dataset in self.all_datasets(study)
-            for record in self._records_on(study, kind, dataset)
-            if self.is_wanted(record) or self.versions(record)
-        ]
+            # A method may be asked for twice, such as by two figures.
+            for names in dict.fromkeys(KINDS[kind].asked(self.studies[study], dataset))
+        )
+        return [record for record in found if self.is_wanted(record) or self.versions(record)]
 
     def all_records(self, study: str) -> list[Record]:
         """Return the records of all kinds that studies ask for by themselves."""
         return [record for kind in ASKED for record in self.records(study, kind)]
-
-    def _records_on(self, study: str, kind: str, dataset: str) -> Iterator[Record]:
-        # A method may be asked for twice, such as by two figures.
-        for names in dict.fromkeys(KINDS[kind].asked(self.studies[study], dataset)):
-            yield Record(kind, study, dataset, names)
 
     def recipe(self, record: Record) -> Recipe:
         """Return the recipe of a record: everything that it depends on."""
@@ -287,10 +274,9 @@ class Plan:
                 self._versions[record] = []
 
     def set_aside(self, study: str, *, again: bool = False) -> None:
-        """Let records count as stale by their names, so that Snakemake sees that they are missing.
+        """Rename records that are to be made again, so that Snakemake sees that they are missing.
 
-        These are the records that are asked for and are about another model than their cell; with
-        `again`, all that are asked for.
+        These are those that are about another model than their cell; with `again`, all.
         """
         records = [
             record

@@ -6,7 +6,6 @@ to take long start first, so that all processors end together.
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from mnlearn.runtime.files import read_table
@@ -42,12 +41,12 @@ class Cost(NamedTuple):
 Laws = Mapping[tuple[str, str], Cost]
 
 
-def load_laws(path: Path | None = None) -> dict[tuple[str, str], Cost]:
+def load_laws() -> dict[tuple[str, str], Cost]:
     """Read the costs of a dataset of a million cells by learner and quantity."""
-    path = path or registry_path().with_name("costs.tsv")
+    rows = read_table(registry_path().with_name("costs.tsv"), COLUMNS)
     return {
         (row["learner"], row["quantity"]): Cost(float(row["usual"]), float(row["most"]))
-        for _, row in read_table(path, COLUMNS)
+        for _, row in rows
     }
 
 

@@ -57,11 +57,6 @@ def write_study_page(plan: Plan, name: str) -> None:
     write_html(folder / "index.html", str(plan.studies[name].content["title"]), text)
 
 
-def write_index(names: Iterable[str], path: Path) -> None:
-    """Write the index of the results of some studies."""
-    write_text(path, _STUDY_NOTE + build_index(listed_studies(names), results_folder()))
-
-
 def result_pages() -> dict[Path, str]:
     """Return the text of the pages of results/ that git keeps, which runs of studies write too."""
     results = results_folder()
@@ -79,7 +74,7 @@ def result_pages() -> dict[Path, str]:
 def _conclusions(plans: Mapping[str, Plan]) -> str:
     """Return the page on the conclusions of the papers, and draw its figure."""
     papers = [name for name in studies_of_papers() if name in plans]
-    materials = {name: load_material(name) for name in papers}
+    materials = {name: load_material(name, plans[name].seed) for name in papers}
     stale = {
         name: {(r.dataset, m) for r, _ in stale_records(plans[name], name) for m in r.names}
         for name in papers
@@ -96,19 +91,27 @@ def overview_pages() -> dict[Path, str]:
     """Return the text of those pages of results/ that ask of no record whether it is current."""
     results, papers = results_folder(), studies_of_papers()
     return {
-        results / "README.md": _STUDY_NOTE + build_index(_recorded_studies(), results),
+        results / "README.md": index_page(),
         results / "FIDELITY.md": _RECORD_NOTE + build_fidelity_page(papers, results),
         results / "CLAIMS.md": _RECORD_NOTE + build_claim_page(papers, results),
     }
 
 
+def index_page() -> str:
+    """Return the text of the index of all results."""
+    return _STUDY_NOTE + build_index(_recorded_studies(), results_folder())
+
+
 def _recorded_studies() -> dict[str, Study]:
-    return listed_studies(path.parent.name for path in results_folder().glob("*/claims.csv"))
+    """Return the studies with results that the index lists, in alphabetical order."""
+    names = sorted(path.parent.name for path in results_folder().glob("*/claims.csv"))
+    studies = {name: find_study(name) for name in names}
+    return {name: study for name, study in studies.items() if study.content.get("listed", True)}
 
 
 def study_page(plan: Plan, name: str) -> str:
     """Return the page of a study that has run."""
-    material = load_material(name)
+    material = load_material(name, plan.seed)
     return build_study_page(
         material,
         claims.evaluate(material),
@@ -137,12 +140,6 @@ def common_commit(plans: Iterable[Plan]) -> str:
     )
     commit = read_commit(results_folder())
     return "" if commit and any(stale) else commit
-
-
-def listed_studies(names: Iterable[str]) -> dict[str, Study]:
-    """Return those of some studies that the index lists, in alphabetical order."""
-    studies = {name: find_study(name) for name in sorted(names)}
-    return {name: study for name, study in studies.items() if study.content.get("listed", True)}
 
 
 _KINDS: dict[str, Mapping[str, type]] = {
@@ -180,23 +177,14 @@ def _named(folder: str, products: Iterable[Mapping[str, Any]], forms: tuple[str,
 
 
 def write_all(plan: Plan, name: str, out: Path) -> None:
-    """Write all products of a study, then a file that says what was written, by its digest.
-
-    The index of all studies is renewed too, unless the study is not listed.
-
-    plan : of a run of the study, whose records are there. out : the file to write, see `stamp_of`.
-    """
+    """Write all products of a study and the index, then `out`, which `stamp_of` describes."""
     study, folder = plan.studies[name], plan.results / name
     plan.drop_superseded(name)
-    write_scores(plan, name)
-    write_tables(name)
-    write_figures(name, seed=plan.seed)
-    write_claims(name)
-    write_study_page(plan, name)
+    for write in WRITERS.values():
+        write(plan, name)
     if study.content.get("listed", True):
         with FileLock(plan.results / "made" / "index.lock"):
-            recorded = plan.results.glob("*/claims.csv")
-            write_index([path.parent.name for path in recorded], plan.results / "README.md")
+            write_text(plan.results / "README.md", index_page())
     files = (file for files in product_files(study).values() for file in files)
     written = [file for file in files if (folder / file).exists()]
     write_json(out, {file: file_digest(folder / file) for file in written})
@@ -214,42 +202,42 @@ def write_scores(plan: Plan, name: str) -> None:
     write_text(plan.results / name / "scores.csv", text)
 
 
-def write_tables(name: str, only: list[str] | None = None) -> None:
+def write_tables(plan: Plan, name: str, only: list[str] | None = None) -> None:
     """Write the tables of a study, all or those in `only`; stale numbers are marked."""
     stale: dict[str, set[tuple[str, str]]] = {}
-    for record, _ in stale_records(plan_of(name, []), name):
+    for record, _ in stale_records(plan, name):
         cells = {(record.dataset, method) for method in record.names}
         stale.setdefault(record.kind, set()).update(cells)
-    material = load_material(name)
+    material = load_material(name, plan.seed)
     tables.write_tables(tables.make_tables(material, stale, only), material.folder / "tables")
 
 
-def write_figures(name: str, only: list[str] | None = None, seed: int | None = None) -> None:
-    """Draw the figures of a study; `seed` is that of the run, see `load_material`."""
-    figures.write_figures(load_material(name, seed), only)
+def write_figures(plan: Plan, name: str, only: list[str] | None = None) -> None:
+    """Draw the figures of a study, all or those in `only`."""
+    figures.write_figures(load_material(name, plan.seed), only)
 
 
-def write_claims(name: str) -> None:
+def write_claims(plan: Plan, name: str) -> None:
     """Write the claims of a study's paper."""
-    material = load_material(name)
+    material = load_material(name, plan.seed)
     claims.write_claims(material.study, claims.evaluate(material), material.folder)
 
 
-# The products that a person can write alone.
+# The products of a study, each from those before it. A person can write one kind alone.
 WRITERS: dict[str, Callable[..., None]] = {
-    "scores": lambda name: write_scores(plan_of(name, []), name),
+    "scores": write_scores,
     "tables": write_tables,
     "figures": write_figures,
     "claims": write_claims,
-    "page": lambda name: write_study_page(plan_of(name, []), name),
+    "page": write_study_page,
 }
 
 
 def stamp_of(plan: Plan, name: str) -> Path:
-    """Return the file that says that the products of a study are as a run would write them.
+    """Return the file with the digests of a study's products; its name has that of their sources.
 
-    Its name has the digest of all that they depend on. If it is there, but a record is missing or a
-    product has changed since, it is removed, so that a run writes all anew.
+    If it is there, but a record is missing or a product has changed since, it is removed, so that a
+    run writes all anew.
     """
     digest = recipe_digest(_recipe(plan, name))[:DIGITS]
     path = plan.results / "made" / f"{name}@{digest}.json"

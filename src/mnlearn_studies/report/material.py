@@ -38,9 +38,9 @@ Part = TypeVar("Part")
 class Material:
     """What the products of a study are made from.
 
-    study : the study. scores, published : the study's own scores, tidy; the numbers of papers. See
-    `study.published`. labels : names of the datasets for readers, in the order of the study. folder
-    : the results of the study. truths : the networks that datasets were sampled from.
+    scores, published : the study's own scores, tidy, and the numbers of papers. labels : names of
+    the datasets for readers, in the order of the study. folder : of its results. truths : the
+    networks that datasets were sampled from.
     """
 
     study: Study
@@ -60,12 +60,8 @@ class Material:
 
     @property
     def datasets(self) -> list[str]:
-        """Datasets with scores, in the order of the study."""
-        return self.list_scored(self.scores)
-
-    def list_scored(self, scores: pd.DataFrame) -> list[str]:
-        """Return the datasets with scores, in the order of the labels and then of the scores."""
-        present = list(dict.fromkeys(scores["dataset"]))
+        """Datasets with scores, in the order of the labels and then of the scores."""
+        present = list(dict.fromkeys(self.scores["dataset"]))
         known = [dataset for dataset in self.labels if dataset in present]
         return known + [dataset for dataset in present if dataset not in self.labels]
 
@@ -138,19 +134,14 @@ class Material:
         return entry, dataclasses.replace(self, scores=scores, labels=labels)
 
 
-def load_material(name: str, seed: int | None = None) -> Material:
-    """Return the material of a study that has run.
-
-    seed : of the run, which the networks behind embedded data depend on; that of config.yaml if not
-    given.
-    """
-    study, folder, config = find_study(name), results_folder() / name, configuration()
+def load_material(name: str, seed: int) -> Material:
+    """Return the material of a study that has run; networks behind embedded data have the seed."""
+    study, folder = find_study(name), results_folder() / name
     path = folder / "scores.csv"
     if not path.exists():
         raise InputError(f"{path}: no such file; run the study first.")
-    seed = config["seed"] if seed is None else seed
     truths = {d: build_true_network(d, seed) for d in study.datasets if d in DRAWN}
-    labels = label_datasets(config["local"])
+    labels = label_datasets(configuration()["local"])
     return Material.of(study, read_scores(path), load_published(), labels, folder, truths)
 
 

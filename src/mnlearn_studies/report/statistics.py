@@ -11,16 +11,17 @@ from scipy import stats
 MAX_EXACT = 200
 # Log-likelihoods in nats, multiplied by this, are in the unit.
 UNITS = {"nats": 1.0, "bits": 1.0 / math.log(2.0)}
+# Significance level of all tests.
+LEVEL = 0.05
 # What is compared or drawn is rounded to this many decimals, so that float noise decides nothing.
 _DECIMALS = 9
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two methods compared on the same datasets.
+    """Two methods compared on the same datasets: on how many the first is higher, equal, or lower.
 
-    wins, ties, losses : on how many datasets the first method is higher, equal, or lower. p :
-    two-sided p-value of Wilcoxon's signed-rank test without the ties. exact : whether p is from the
+    p : of Wilcoxon's two-sided signed-rank test without the ties. exact : whether p is from the
     exact distribution. effect : the matched-pairs rank-biserial correlation, from -1 to 1: the sum
     of the ranks of the wins less that of the losses, as a share of both.
     """
@@ -41,8 +42,7 @@ class Comparison:
 def wilcoxon(a: ArrayLike, b: ArrayLike) -> Comparison:
     """Compare paired, finite values by Wilcoxon's two-sided signed-rank test.
 
-    Zero differences are left out. Differences of equal size share their mean rank. The exact
-    p-value is that of all assignments of signs to the ranks.
+    Zero differences are left out, and differences of equal size share their mean rank.
     """
     first, second = np.asarray(a, float), np.asarray(b, float)
     if first.shape != second.shape or first.ndim != 1:
@@ -71,8 +71,7 @@ def rank_sums(difference: NDArray[np.float64]) -> tuple[float, float]:
 
 def _exact_p(difference: NDArray[np.float64]) -> float:
     """Return the exact two-sided p-value, by a count of all assignments of signs to mean ranks."""
-    # Mean ranks are multiples of a half. Twice a mean rank is a whole number, so the loop can count
-    # the share of assignments for each rank sum.
+    # Twice a mean rank is a whole number, so the loop can count the assignments for each rank sum.
     ranks = np.rint(2 * stats.rankdata(np.abs(difference))).astype(int)
     ways = np.ones(1)
     for rank in ranks:
@@ -94,11 +93,10 @@ def geometric_mean(values: ArrayLike) -> float:
 
 @dataclass(frozen=True)
 class Ranks:
-    """Several methods ranked on the same datasets; rank 1 is the best.
+    """Mean ranks of methods on the same datasets, from 1, the best; equal values share theirs.
 
-    mean : mean ranks; equal values share their mean rank. p : of Friedman's test of the hypothesis
-    that all methods are equal. critical_difference : Nemenyi's test distinguishes methods whose
-    mean ranks differ by at least this.
+    p : of Friedman's test. critical_difference : Nemenyi's test distinguishes methods whose mean
+    ranks differ by at least this.
     """
 
     mean: NDArray[np.float64]
@@ -106,12 +104,10 @@ class Ranks:
     critical_difference: float
 
 
-def friedman(values: ArrayLike, level: float = 0.05) -> Ranks:
-    """Rank methods on datasets and test whether they differ.
+def friedman(values: ArrayLike) -> Ranks:
+    """Rank methods on datasets and test whether they differ (Demsar, JMLR 7, 2006, Section 3.2).
 
-    values : shape (n_datasets, n_methods), at least 2 and 3; higher is better. level : significance
-    level of the critical difference. See Demsar, "Statistical comparisons of classifiers over
-    multiple data sets", JMLR 7 (2006), Section 3.2.
+    values : shape (n_datasets, n_methods), at least 2 and 3; higher is better.
     """
     table = np.round(np.asarray(values, float), _DECIMALS)
     if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 3:
@@ -122,5 +118,5 @@ def friedman(values: ArrayLike, level: float = 0.05) -> Ranks:
     mean = stats.rankdata(-table, axis=1).mean(axis=0)
     p = float(stats.friedmanchisquare(*table.T).pvalue) if np.ptp(mean) else 1.0
     # A search for a root finds it, whose last bits differ among processors.
-    studentized = round(float(stats.studentized_range.ppf(1 - level, k, np.inf)), _DECIMALS)
+    studentized = round(float(stats.studentized_range.ppf(1 - LEVEL, k, np.inf)), _DECIMALS)
     return Ranks(mean, p, studentized * math.sqrt(k * (k + 1) / (12 * n)))

@@ -74,10 +74,9 @@ def run_study(
 ) -> int:
     """Fetch what is needed and run the study; return an exit status.
 
-    datasets : those to run it on, which are fetched in any case; if none is named, those of
-    config.yaml or of the study, which are fetched where they are needed. cores, profile : see
-    `_snakemake_settings`. mirror, parts : those of config.yaml if not given. A dataset that is
-    asked for and cannot be had is refused after all that can be done without it.
+    datasets : which are fetched in any case; if none is named, those of config.yaml or of the study
+    are fetched where they are needed. One that is asked for and cannot be had is refused after all
+    that can be done without it.
     """
     study, settings = find_study(name), _snakemake_settings(cores, profile)
     datasets = expand_datasets(study, datasets)

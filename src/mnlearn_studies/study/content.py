@@ -45,8 +45,8 @@ class Product:
     """A table or figure of a study; each kind adds its options, which `read` leaves to it.
 
     name : file name without suffix. kind : which kind makes it. caption : text above it. title :
-    heading on the study's page; the beginning of the caption if empty. datasets : those that it
-    shows; all of the study if None.
+    heading on the study's page; the name if empty. datasets : those that it shows; all of the study
+    if None.
     """
 
     leaves_others: ClassVar = True

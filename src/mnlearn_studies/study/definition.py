@@ -200,10 +200,7 @@ def _expanded(study: Study) -> dict[str, Any]:
 
 
 def load_studies(names: Iterable[str], *workflows: Path) -> dict[str, Study]:
-    """Read studies, and after them those whose models they query, by name.
-
-    workflows : folders, as in `study_path`.
-    """
+    """Read studies, and after them those whose models they query; see `study_path`."""
     studies = {name: load_study(study_path(name, *workflows)) for name in names}
     for study in list(studies.values()):
         sampled = study.content.get("queries", {}).get("sampled")

@@ -38,10 +38,7 @@ _OF_QUERIES = (
 
 
 def check_methods(name: str, content: Mapping[str, Any]) -> None:
-    """Refuse a study that names a method it does not have, in a list, table, figure or claim.
-
-    Or in which a figure of a structure does not say of which dataset and method it is.
-    """
+    """Refuse a study that names a method it does not have, in a list, table, figure or claim."""
     for method, entry in content["methods"].items():
         find_metric(entry.get("criterion", "pll"), f"study {name}, method {method}, criterion")
     for key, method in _listed_methods(content):
@@ -58,18 +55,10 @@ def check_methods(name: str, content: Mapping[str, Any]) -> None:
         for entry in content[kind]:
             if kind == "figures" and entry["kind"] == "structure":
                 _check_structure(name, entry, content["datasets"])
-            for place, options in walk(entry):
-                # Papers have names of their own for methods.
-                if "study" in options:
-                    continue
-                lists = [options.get(key, []) for key in ("against", "methods")]
-                listed = [name for names in lists if isinstance(names, list) for name in names]
-                for method in [options.get("method"), *listed]:
-                    if isinstance(method, str) and method not in known:
-                        where = place_name(name, kind, entry, place)
-                        raise InputError(
-                            f"{where}: no method {method!r}{suggestion(method, known)}"
-                        )
+            for place, method in _methods_in(entry):
+                if method not in known:
+                    where = place_name(name, kind, entry, place)
+                    raise InputError(f"{where}: no method {method!r}{suggestion(method, known)}")
 
 
 def _listed_methods(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -101,10 +90,7 @@ def _check_pairs(name: str, content: Mapping[str, Any]) -> None:
 
 
 def _check_structure(name: str, figure: Options, datasets: Collection[str]) -> None:
-    """Refuse a figure of a structure that does not say which: the workflow records what it draws.
-
-    Other options of figures are checked before they are drawn.
-    """
+    """Refuse a figure of a structure that does not say which, since the workflow records it."""
     where = place_name(name, "figures", figure)
     for key in ("dataset", "method"):
         if not isinstance(figure.get(key), str):
@@ -114,16 +100,21 @@ def _check_structure(name: str, figure: Options, datasets: Collection[str]) -> N
         raise InputError(f"{where}: no dataset {dataset!r}{suggestion(dataset, datasets)}")
 
 
-def named_methods(entry: Options) -> set[str]:
-    """Return the methods of the study that a table, figure or claim names."""
-    found: set[str] = set()
-    for _, options in walk(entry):
+def _methods_in(entry: Options) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the methods of the study that a table, figure or claim names, with their places."""
+    for place, options in walk(entry):
         # Papers have names of their own for methods.
         if "study" not in options:
-            several = options.get("methods", [])
-            named = [options.get("method"), *(several if isinstance(several, list) else [])]
-            found |= {name for name in named if isinstance(name, str)}
-    return found
+            lists = [options.get(key, []) for key in ("against", "methods")]
+            listed = [name for names in lists if isinstance(names, list) for name in names]
+            for name in [options.get("method"), *listed]:
+                if isinstance(name, str):
+                    yield place, name
+
+
+def named_methods(entry: Options) -> set[str]:
+    """Return the methods of the study that a table, figure or claim names."""
+    return {name for _, name in _methods_in(entry)}
 
 
 def named_datasets(entry: Options, datasets: Collection[str]) -> list[str]:

@@ -25,7 +25,6 @@ from mnlearn_studies.report.pages.study import (
     describe_metrics,
     sections_of,
     summarise,
-    title_of,
 )
 from mnlearn_studies.study.definition import Study, load_study
 from mnlearn_studies.study.published import load_published
@@ -50,13 +49,6 @@ def test_sections_show_each_product_once():
     content["sections"].append({"title": "U", "show": ["a"]})
     with pytest.raises(InputError, match="study s, sections, U: no 'a' is left"):
         sections_of(study)
-
-
-def test_titles():
-    assert title_of({"name": "n", "title": "T", "caption": "C"}) == "T"
-    assert title_of({"name": "n", "caption": "table 1, `x`: a b. c"}) == "Table 1, x"
-    assert title_of({"name": "n", "caption": ""}) == "n"
-    assert title_of({"name": "n", "caption": "word " * 40}).endswith("word …")
 
 
 @pytest.mark.parametrize("name", STUDIES)

@@ -82,24 +82,24 @@ def test_means_are_stale_if_a_sample_is(published):
         assert [cell.stale for cell in by_name["alarm"]] == [False] * 3 + [True] * 5
         assert not any(cell.stale for cell in by_name["msnbc"])
     rows = [
-        *folds("alarm", 100, "lem_paper", "n_vars", 148.0, 148.0),
-        ("alarm-n100-f0", "lem_paper", "", "seconds_learn", 6.0),
+        *folds("alarm", 10000, "lem_paper", "n_vars", 148.0, 148.0),
+        ("alarm-n10000-f0", "lem_paper", "", "seconds_learn", 6.0),
     ]
-    stale = {("alarm-n100-f0", "lem_paper")}
-    table = of_samples(Times, rows, published, stale, size=100)
+    stale = {("alarm-n10000-f0", "lem_paper")}
+    table = of_samples(Times, rows, published, stale)
     alarm = next(row.cells for row in table.body if row.cells[0].value == "alarm")
     assert [cell.value for cell in alarm if cell.stale] == [6.0, 910.0]
 
 
 def test_times_stand_beside_published_minutes(published):
     rows = [
-        *folds("alarm", 100, "lem_paper", "n_vars", 148.0, 148.0),
-        ("alarm-n100-f0", "lem_paper", "", "seconds_learn", 6.0),
-        ("alarm-n100-f0", "dl", "", "seconds_learn", 36.0),
+        *folds("alarm", 10000, "lem_paper", "n_vars", 148.0, 148.0),
+        ("alarm-n10000-f0", "lem_paper", "", "seconds_learn", 6.0),
+        ("alarm-n10000-f0", "dl", "", "seconds_learn", 36.0),
         # Another size, which the table does not show.
         ("alarm-n1000-f0", "dl", "", "seconds_learn", 99.0),
     ]
-    table = of_samples(Times, rows, published, size=100)
+    table = of_samples(Times, rows, published)
     by_name = {row[0]: row[1:] for row in texts(table)}
     assert by_name["Alarm"] == [
         *("148", "148", "60", "14", "91", "36.0", "", "6.00", "100", "", "910"),

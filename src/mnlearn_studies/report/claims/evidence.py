@@ -127,10 +127,10 @@ class Entry(ClaimEntry):
         outcome = self.compare(values, material)
         if missing and outcome.verdict != UNKNOWN:
             return incomplete(outcome.ours, len(rows), missing)
-        spread = find_spread(columns, [d for d in datasets if d not in missing])
+        known = [d for d in datasets if d not in missing]
         outcome = judge_noise(
-            outcome, values, spread, lambda moved: self.compare(moved, material).verdict,
-            needs_one_job=self.needs_one_job,
+            outcome, values, [[column[d] for column in columns] for d in known],
+            lambda moved: self.compare(moved, material).verdict, needs_one_job=self.needs_one_job,
         )  # fmt: skip
         return dataclasses.replace(outcome, n_datasets=len(rows))
 
@@ -192,8 +192,7 @@ def collect_rows(
 ) -> tuple[list[list[float]], list[str]]:
     """Return the values of all columns on each dataset, and the datasets that lack one.
 
-    Values are rounded to the fewest decimals that a paper prints: digits that the paper does not
-    print must not decide which method is better.
+    Digits that no paper prints must not decide which method is better, so values are rounded.
     """
     rows, missing = [], []
     for dataset in datasets:
@@ -237,31 +236,6 @@ ONCE = 1.15
 # Beside a time of another job it may be off by this factor, and the ratio of two by its square: the
 # ratio of two parts of a record changed by up to 3.4 when another machine made it again.
 OTHER_JOB = 2.0
-_TWO_JOBS = "the times were not measured in one job"
-
-
-@dataclass(frozen=True, eq=False)
-class Spread:
-    """Between what times are, by dataset and column; numbers that are no times are as they are.
-
-    low, high : float64, shape (n_datasets, n_columns). times : the columns that are times. one_job
-    : whether those of each dataset were measured in one job.
-    """
-
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    times: tuple[int, ...]
-    one_job: bool
-
-
-def find_spread(columns: Sequence[Column], datasets: Sequence[str]) -> Spread:
-    """Return the spread of numbers on datasets that all columns have."""
-    rows = [[column[dataset] for column in columns] for dataset in datasets]
-    jobs = [{number.job for number in row if number.job} for row in rows]
-    one_job = all(len(each) <= 1 for each in jobs)
-    ends = np.array([[_ends(number, one_job) for number in row] for row in rows])
-    times = tuple(k for k in range(len(columns)) if any(row[k].job for row in rows))
-    return Spread(ends[:, :, 0], ends[:, :, 1], times, one_job)
 
 
 def _ends(number: Number, one_job: bool) -> tuple[float, float]:
@@ -277,21 +251,25 @@ def _ends(number: Number, one_job: bool) -> tuple[float, float]:
 def judge_noise(
     outcome: Outcome,
     rows: NDArray[np.float64],
-    spread: Spread,
+    found: Sequence[Sequence[Number]],
     verdict_on: Callable[[NDArray[np.float64]], str],
     *,
     needs_one_job: bool,
 ) -> Outcome:
     """Return the outcome of a claim, `within the noise` if its times allow another verdict.
 
-    outcome : that of the medians, the `rows`. verdict_on : the verdict on other rows.
-    needs_one_job : whether times of different jobs are refused.
+    outcome : that of the medians, the `rows`, which are the values of the numbers `found`.
+    verdict_on : the verdict on other rows. needs_one_job : whether times of different jobs are
+    refused.
     """
-    if not spread.times or outcome.verdict == UNKNOWN:
+    times = [k for k in range(rows.shape[1]) if any(row[k].job for row in found)]
+    if not times or outcome.verdict == UNKNOWN:
         return outcome
-    if needs_one_job and not spread.one_job:
-        return Outcome(UNKNOWN, outcome.ours, reason=_TWO_JOBS)
-    possible = {verdict_on(moved) for moved in _extremes(rows, spread)} - {outcome.verdict}
+    one_job = all(len({number.job for number in row if number.job}) <= 1 for row in found)
+    if needs_one_job and not one_job:
+        return Outcome(UNKNOWN, outcome.ours, reason="the times were not measured in one job")
+    ends = np.array([[_ends(number, one_job) for number in row] for row in found])
+    possible = {verdict_on(moved) for moved in _extremes(rows, ends, times)} - {outcome.verdict}
     if not possible:
         return outcome
     others = ", ".join(sorted(possible))
@@ -299,21 +277,24 @@ def judge_noise(
     return dataclasses.replace(outcome, verdict=NOISE, reason=reason)
 
 
-def _extremes(rows: NDArray[np.float64], spread: Spread) -> Iterator[NDArray[np.float64]]:
+def _extremes(
+    rows: NDArray[np.float64], ends: NDArray[np.float64], times: Sequence[int]
+) -> Iterator[NDArray[np.float64]]:
     """Yield rows in which each column of times is at one end of its spread, on all datasets.
 
     One column of times beside other numbers is also tilted against these, which moves a slope.
+    ends : the least and the most of each number.
     """
-    ends = (spread.low, spread.high)
-    for chosen in itertools.product(ends, repeat=len(spread.times)):
+    for chosen in itertools.product((0, 1), repeat=len(times)):
         moved = rows.copy()
-        for k, end in zip(spread.times, chosen, strict=True):
-            moved[:, k] = end[:, k]
+        for k, end in zip(times, chosen, strict=True):
+            moved[:, k] = ends[:, k, end]
         yield moved
-    others = [k for k in range(rows.shape[1]) if k not in spread.times]
-    if len(spread.times) == 1 and others:
-        (k,), beside = spread.times, rows[:, others[0]]
-        for low, high in (ends, ends[::-1]):
+    others = [k for k in range(rows.shape[1]) if k not in times]
+    if len(times) == 1 and others:
+        (k,), beside = times, rows[:, others[0]]
+        for low, high in ((0, 1), (1, 0)):
             moved = rows.copy()
-            moved[:, k] = np.where(beside < np.median(beside), low[:, k], high[:, k])
+            is_below = beside < np.median(beside)
+            moved[:, k] = np.where(is_below, ends[:, k, low], ends[:, k, high])
             yield moved

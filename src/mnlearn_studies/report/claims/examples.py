@@ -52,10 +52,10 @@ def _weights(network: MarkovNetwork) -> Mapping[Literals, float]:
 def _two_variables(
     p_first: tuple[float, float], p_second: tuple[float, float], base: float
 ) -> list[float]:
-    """Return P(TT), P(TF), P(FT), P(FF) of two converted trees.
+    """Return P(TT), P(TF), P(FT), P(FF) of two converted trees, in the order 1, 2.
 
     p_first, p_second : the probability of T if the other variable is F, and if it is T. base : the
-    probability that a variable of the base instance is T. The order of the variables is 1, 2.
+    probability that a variable of the base instance is T.
     """
     p = np.array([[0.5, *p_first], [0.5, *p_second]]).ravel()
     children = np.array([[1, 2], [-1, -1], [-1, -1], [4, 5], [-1, -1], [-1, -1]], np.int32)

@@ -30,14 +30,13 @@ from mnlearn_studies.report.claims.verdicts import (
     ratio_verdict,
 )
 from mnlearn_studies.report.material import Material
-from mnlearn_studies.report.statistics import rank_sums, wilcoxon
+from mnlearn_studies.report.statistics import LEVEL, rank_sums, wilcoxon
 from mnlearn_studies.report.tables.table import significant
 
 VALUE_TOLERANCE = 0.01
 SLOPE_TOLERANCE = 0.2
 # A rank correlation below this is weak.
 WEAK_CORRELATION = 0.3
-LEVEL = 0.05
 # Above LEVEL and up to this p, an advantage in the published direction is a smaller effect.
 MARGINAL = 0.1
 # p-values agree if they differ by at most this factor.
@@ -294,10 +293,9 @@ class SignedRank(Entry):
 
 
 def p_verdict(p: float, favours: bool, published: float | None, is_bound: bool) -> str:
-    """Return the verdict on a p-value.
+    """Return the verdict on a p-value; see `SignedRank._published_p`.
 
-    favours : whether the difference is in the published direction. published : the published
-    p-value, None if not significant. is_bound : whether it is an upper bound.
+    favours : whether the difference is in the published direction.
     """
     if published is None:
         return graded(p > LEVEL)

@@ -83,9 +83,8 @@ def count_verdict(
 ) -> str:
     """Return the verdict on a count of ours among `total` datasets.
 
-    published : the published count, or a key of WORDS. chance : the expected share of the datasets
-    if all methods are equally good. direction : which counts support the statement, "more", "fewer"
-    or "neither".
+    published : a count, or a key of WORDS. chance : the expected share of the datasets if all
+    methods are equally good. direction : which counts support the statement.
     """
     if isinstance(published, str):
         return _word_verdict(count, total, published)
@@ -121,8 +120,7 @@ class Claim:
     """A claim of a study, see `study.content.ClaimEntry`, with its outcome.
 
     title, rule : name of the rule, and which verdict a claim gets when. brief : the title, the
-    tolerance and the options. is_setup : whether the claim is about the set-up and not about a
-    result. cause : why it is not supported, and what shows that.
+    tolerance and the options.
     """
 
     id: int

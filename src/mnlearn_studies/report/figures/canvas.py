@@ -24,10 +24,7 @@ COLUMNS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class FigureEntry(Product):
-    """A figure of a study, of a kind that derives from this class.
-
-    kind_name : what the study writes under `kind`.
-    """
+    """A figure of a study; `kind_name` is what the study writes under `kind`."""
 
     kind_name: ClassVar[str]
 
@@ -115,10 +112,9 @@ def set_seconds(ax: Axes) -> None:
 
 
 def visible_range(staying: NDArray[np.float64], drawn: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the range of the values that must be visible, extended by other values near it.
+    """Return the range of the `staying` values, which must be visible.
 
-    staying : the values that must be visible. drawn : all values. They extend the range by at most
-    its own width on each side.
+    All `drawn` values extend it by at most its own width on each side.
     """
     span = float(np.ptp(staying))
     low = max(float(drawn.min()), float(staying.min()) - span)

@@ -28,20 +28,19 @@ from mnlearn_studies.study.published import NamedSource, Place, paired
 
 @dataclass(frozen=True, kw_only=True)
 class Reproduction(FigureEntry):
-    """Ours minus published per dataset, as lollipops with the sampling error.
+    """Ours minus published per dataset in per cent, as lollipops with the sampling error.
 
     Bars and bands reach two standard errors or standard deviations to either side. A point that is
     far from the others is an arrow with its value.
 
     a, b : ours and the published numbers. spread : a source whose standard error is the standard
-    deviation over random partitions. relative : whether differences are in per cent.
+    deviation over random partitions.
     """
 
     kind_name = "reproduction"
     a: NamedSource
     b: NamedSource
     spread: NamedSource | None = None
-    relative: bool = True
 
     def draw(self, material: Material) -> Figure | None:
         ours, theirs = material.numbers(self.a), material.numbers(self.b)
@@ -50,7 +49,7 @@ class Reproduction(FigureEntry):
         if not pairs:
             return None
         datasets = [d for d, _, _ in pairs]
-        scale = np.array([100 / abs(b) if self.relative else 1.0 for _, _, b in pairs])
+        scale = np.array([100 / abs(b) for _, _, b in pairs])
         difference = np.array([a - b for _, a, b in pairs]) * scale
         error, band = (
             2 * scale * np.array([(of[d].stderr or 0.0) if d in of else 0.0 for d in datasets])
@@ -79,7 +78,7 @@ class Reproduction(FigureEntry):
         if band.any():
             handles.append(Patch(color=BAND, lw=0, label="±2 sd over query groups"))
         legend_above(figure, handles, ncols=2, columnspacing=1)
-        ax.set_xlabel(f"ours − published, {'%' if self.relative else 'nats'}")
+        ax.set_xlabel("ours − published, %")
         return figure
 
 
@@ -245,10 +244,7 @@ class Differences(FigureEntry):
 def per_variable(
     material: Material, panel: Panel, variants: Sequence[str], quantity: str, sign: int = 1
 ) -> dict[str, dict[str, float]]:
-    """Return score less reference, divided by the number of variables, by dataset and variant.
-
-    Datasets without scores are left out. sign : -1 for reference less score.
-    """
+    """Return score less reference per variable, by dataset and variant; sign : -1 turns it."""
     reference = material.numbers(panel.reference)
     out: dict[str, dict[str, float]] = {}
     for variant, column in material.by_variant(panel.method, quantity, variants).items():

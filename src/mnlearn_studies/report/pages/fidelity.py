@@ -152,7 +152,7 @@ def _explain(number: PublishedNumber, reasons: Reasons) -> str:
     score = f"{number.study.upper()}, {escape(number.label)}, `{number.method}`"
     if reason is None:
         return f"{score}: not computed." if number.ours is None else f"{score}: not known."
-    link = f"[decision {reason.decision}](../docs/decisions/{reason.record}.md)"
+    link = f"[decision {reason.record.partition('-')[0]}](../docs/decisions/{reason.record}.md)"
     return f"{score}: {escape(reason.text)} ({link})."
 
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 from scipy import stats
@@ -111,20 +112,11 @@ def prediction_margin(deviation: float, n: int) -> float:
     return float(stats.t.ppf(0.975, n - 1)) * deviation * math.sqrt(1 + 1 / n)
 
 
-@dataclass(frozen=True)
-class Reason:
-    """Why a score is far from the printed one.
-
-    record : the name of the decision record on it, without its ending.
-    """
+class Reason(NamedTuple):
+    """Why a score is far from the printed one, and the name of the decision record on it."""
 
     text: str
     record: str
-
-    @property
-    def decision(self) -> str:
-        """The number of the decision record."""
-        return self.record.partition("-")[0]
 
 
 # By study, dataset, method and quantity.
@@ -134,10 +126,7 @@ Reasons = Mapping[tuple[str, str, str, str], Reason]
 def published_numbers(
     published: pd.DataFrame, scores: Mapping[str, pd.DataFrame]
 ) -> list[PublishedNumber]:
-    """Return the numbers of the papers that have a counterpart, in their order.
-
-    published : see `study.published.load_published`. scores : of each study.
-    """
+    """Return the numbers of the papers that have a counterpart; scores : of each study."""
     kind_of = {quantity: kind for kind, names in KINDS.items() for quantity in names}
     is_shown = published["study"].isin(list(scores)) & published["quantity"].isin(kind_of)
     ours = {}
@@ -167,10 +156,7 @@ def published_numbers(
 
 
 def load_reasons(path: Path | None = None) -> Reasons:
-    """Read why scores are far from the printed ones, by study, dataset, method and quantity.
-
-    path : the file; the one that stands beside the dataset registry, if not given.
-    """
+    """Read why scores are far from the printed ones; by default from beside the registry."""
     path = path or registry_path().with_name("reasons.tsv")
     reasons: dict[tuple[str, str, str, str], Reason] = {}
     for where, cells in read_table(path, REASON_COLUMNS):

@@ -46,10 +46,7 @@ GROUPS_SAID = (
 
 
 def read_claims(folder: Path) -> pd.DataFrame:
-    """Return the claims about results in the file `claims.csv` of a study's results.
-
-    Statements about the set-up are left out.
-    """
+    """Return the claims in a study's results, without those about the set-up."""
     claims = read_frame(folder / "claims.csv", ("id", "kind", "statement", "verdict"))
     setups = [name for name, kind in KINDS.items() if kind.is_setup]
     is_setup = claims["kind"].isin(setups) | (claims["verdict"] == SETUP)
@@ -100,10 +97,7 @@ def build_index(studies: Mapping[str, Study], results: Path) -> str:
 
 
 def build_claim_page(studies: Mapping[str, Study], results: Path) -> str:
-    """Return the table of all claims of the studies of papers.
-
-    It has the command that checks each claim, its minutes, its file.
-    """
+    """Return the page with the command, the minutes and the file of each claim of the papers."""
     rows = [row for name, study in studies.items() for row in _claim_rows(study, results / name)]
     header = ("study", "claim", "in our words", "verdict", "command", "datasets", "minutes")
     return page(
@@ -160,10 +154,7 @@ _Records = Sequence[Mapping[str, Any]]
 
 
 def describe_provenance(paths: Mapping[str, Sequence[Path]]) -> list[str]:
-    """Return the paragraphs on the records of a study.
-
-    paths : the records of each kind; the kind `cells` has a row for each method.
-    """
+    """Return the paragraphs on the records of a study; paths : those of each kind."""
     records, rows = _load(paths), []
     cells = records.get("cells", [])
     for method in dict.fromkeys(str(cell.get("method")) for cell in cells):
@@ -183,10 +174,7 @@ def describe_provenance(paths: Mapping[str, Sequence[Path]]) -> list[str]:
 
 
 def build_record_page(plans: Mapping[str, Plan], commit: str) -> str:
-    """Return the page on all records: their commit, machines and versions, and the hours.
-
-    commit : that all records were made at; empty if they were made at several.
-    """
+    """Return the page on all records; commit : that all were made at, empty if at several."""
     counts = {}
     records: dict[str, list[Mapping[str, Any]]] = {}
     for name, plan in plans.items():

@@ -31,8 +31,6 @@ from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.mentions import named_datasets
 from mnlearn_studies.study.reading import walk
 
-# A title that is taken from a caption has at most so many characters.
-_LONGEST = 72
 _PROVENANCE = "Where the numbers come from"
 _ORIGIN = f"[commit and command](#{make_anchors([_PROVENANCE])[0]})"
 
@@ -44,11 +42,10 @@ def build_study_page(
     records: Mapping[str, Sequence[Path]],
     commit: str = "",
 ) -> str:
-    """Return the page of a study.
+    """Return the page of a study, whose tables and figures are in the folder of the material.
 
-    material : its folder has the tables and figures. summaries : a paragraph of Markdown on each
-    learner. records : of each kind. commit : that the records of all studies were made at; empty if
-    they were made at several.
+    summaries : a paragraph of Markdown on each learner. records : of each kind. commit : that the
+    records were made at; empty if they were made at several.
     """
     study = material.study
     title = heading(1, study.content["title"])
@@ -145,10 +142,7 @@ def _methods(study: Study, summaries: Mapping[str, str]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page: figures and tables under a heading, and a paragraph that may be empty.
-
-    products : entries of the study, each with its list, "figures" or "tables".
-    """
+    """A part of a page; its products are entries with their list, "figures" or "tables"."""
 
     title: str
     text: str
@@ -156,11 +150,7 @@ class Section:
 
 
 def sections_of(study: Study) -> list[Section]:
-    """Return the sections of a study's page.
-
-    They are those of the key `sections`. A name there stands for the figure and the table of this
-    name. What the key does not name comes last, figures before tables.
-    """
+    """Return the sections of a study's page: those of its key `sections`, then what is left."""
     left = {
         kind: {product["name"]: product for product in study.content[kind]}
         for kind in ("figures", "tables")
@@ -184,17 +174,6 @@ def sections_of(study: Study) -> list[Section]:
     return sections
 
 
-def title_of(product: Options) -> str:
-    """Return the title of a table or figure: its own, else the beginning of its caption."""
-    if "title" in product:
-        return str(product["title"])
-    caption = " ".join(product["caption"].replace("`", "").split())
-    begin = re.split(r"(?<=\w)[:.;] |[.:]$", caption, maxsplit=1)[0]
-    if len(begin) > _LONGEST:
-        begin = begin[: _LONGEST + 1].rpartition(" ")[0].rstrip(",") + " …"
-    return begin[:1].upper() + begin[1:] if begin else str(product["name"])
-
-
 def _section(section: Section, material: Material) -> Iterator[str]:
     if not section.products:
         return
@@ -202,7 +181,7 @@ def _section(section: Section, material: Material) -> Iterator[str]:
     if section.text:
         yield paragraph(section.text)
     for list_name, product in section.products:
-        name, title = product["name"], title_of(product)
+        name, title = product["name"], str(product.get("title", product["name"]))
         yield heading(3, title)
         suffix = "png" if list_name == "figures" else "md"
         path = material.folder / list_name / f"{name}.{suffix}"
@@ -357,7 +336,7 @@ def describe_metrics(study: Study, quantities: Iterable[str]) -> list[str]:
 def summarise(learner: str, docs: Path, linked: bool = True) -> str:
     """Return a paragraph of Markdown on a learner, from its page in `docs` or from its class.
 
-    linked : whether the pages of studies can link to `docs`. Else links in the paragraph are text.
+    linked : whether links to `docs` stay; else they are text.
     """
     page = docs / "methods" / f"{learner}.md"
     if not page.exists():

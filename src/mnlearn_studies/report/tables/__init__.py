@@ -12,13 +12,10 @@ from types import MappingProxyType
 from mnlearn.runtime.files import write_text
 from mnlearn.runtime.names import one_line
 from mnlearn_studies.datasets.sample_names import base_of, list_means
-from mnlearn_studies.records.files import find_version as find_version
-from mnlearn_studies.records.gather import COLUMNS as COLUMNS
 from mnlearn_studies.records.kinds import KINDS as RECORDS
 from mnlearn_studies.report.material import Material, Options, chosen_products
 from mnlearn_studies.report.tables.formats import to_csv, to_latex, to_markdown
 from mnlearn_studies.report.tables.table import Table, TableEntry, mark_stale
-from mnlearn_studies.study.frames import read_frame as read_frame
 from mnlearn_studies.study.kinds import load_kinds
 from mnlearn_studies.study.published import Source, is_time
 from mnlearn_studies.study.reading import walk
@@ -31,10 +28,7 @@ Stale = Mapping[str, AbstractSet[tuple[str, str]]]
 def make_table(
     material: Material, product: Options, stale: AbstractSet[tuple[str, str]] = frozenset()
 ) -> Table:
-    """Return the table of one entry of a study, with its caption and with stale numbers marked.
-
-    See `Material.of_entry`.
-    """
+    """Return the table of one entry of a study, with its caption and with stale numbers marked."""
     entry, material = material.of_entry("tables", product, KINDS)
     table = entry.tabulate(material)
     # Tables of samples have rows of means, and of the datasets that the samples are drawn from.

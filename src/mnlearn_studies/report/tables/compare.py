@@ -122,11 +122,7 @@ class Filled:
         ]
 
     def published_notes(self, datasets: Sequence[str]) -> list[str]:
-        """Return the notes on published numbers.
-
-        Columns whose numbers all have one note share a sentence, and so do datasets with the same
-        number and note.
-        """
+        """Return the notes on published numbers; those with the same note share a sentence."""
         whole: dict[str, list[str]] = {}
         named: dict[tuple[str, str, str], list[str]] = {}
         for c in self.columns:

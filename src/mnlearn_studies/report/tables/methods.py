@@ -10,7 +10,7 @@ from scipy import stats
 from mnlearn.learning.ising.comparison import holm
 from mnlearn.runtime.names import counted
 from mnlearn_studies.report.material import Columns, Material, best_variant
-from mnlearn_studies.report.statistics import friedman, wilcoxon
+from mnlearn_studies.report.statistics import LEVEL, friedman, wilcoxon
 from mnlearn_studies.report.tables.columns import RankedColumn
 from mnlearn_studies.report.tables.table import (
     Cell,
@@ -25,9 +25,6 @@ from mnlearn_studies.report.tables.table import (
 )
 from mnlearn_studies.study.published import Number
 from mnlearn_studies.study.reading import at_least
-
-# Significance level of all tests.
-LEVEL = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,10 +37,7 @@ _DECIMALS = 2
 
 @dataclass(frozen=True)
 class Value:
-    """A value of a hyperparameter, with the variants of the method that have it.
-
-    parameter, head : headings of the hyperparameter and the value. name : that in the CSV file.
-    """
+    """A value of a hyperparameter, its headings and name, and the variants that have it."""
 
     parameter: str
     name: str

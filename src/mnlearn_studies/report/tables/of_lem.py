@@ -59,14 +59,14 @@ def published_axes(material: Material) -> dict[str, tuple[Number, Number]]:
     return {dataset: (low[dataset], high[dataset]) for dataset in low}
 
 
-def list_times(material: Material, size: int = TIMED_SIZE) -> list[TimeRow]:
+def list_times(material: Material) -> list[TimeRow]:
     """Return a row for each dataset of the published table of times."""
     minutes = {
         method: material.numbers(TIMES.source(theirs, "minutes_learn"))
         for method, (_, theirs) in TIMED.items()
     }
-    seconds = {method: _of_size(material, "seconds_learn", size, [method]) for method in TIMED}
-    columns = _of_size(material, "n_vars", size, material.scores["method"].unique())
+    seconds = {method: _timed(material, "seconds_learn", [method]) for method in TIMED}
+    columns = _timed(material, "n_vars", material.scores["method"].unique())
     return [
         TimeRow(
             dataset,
@@ -80,14 +80,13 @@ def list_times(material: Material, size: int = TIMED_SIZE) -> list[TimeRow]:
     ]
 
 
-def _of_size(
-    material: Material, quantity: str, size: int, methods: Iterable[str]
-) -> dict[str, float]:
+def _timed(material: Material, quantity: str, methods: Iterable[str]) -> dict[str, float]:
+    """Return the means over the folds of the size that the paper has minutes of."""
     found: dict[str, list[float]] = {}
     for method in methods:
         for dataset, number in material.ours(method, quantity).items():
             sample = parse_sample(dataset)
-            if sample is not None and sample.size == size and sample.fold is not None:
+            if sample is not None and sample.size == TIMED_SIZE and sample.fold is not None:
                 found.setdefault(sample.base, []).append(number.value)
     return {base: sum(values) / len(values) for base, values in found.items()}
 
@@ -101,8 +100,8 @@ class Times(TableEntry):
     kind_name = "lem.times"
     records = ("times",)
 
-    def tabulate(self, material: Material, size: int = TIMED_SIZE) -> Table:
-        rows = list_times(material, size)
+    def tabulate(self, material: Material) -> Table:
+        rows = list_times(material)
         heads, n = [head for head, _ in TIMED.values()], len(TIMED)
         missing = [row.label for row in rows if row.dataset in UNAVAILABLE]
         named: dict[str, list[str]] = {}
