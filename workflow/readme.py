@@ -26,9 +26,10 @@ from mnlearn.methods import learner_names, load_learner
 from mnlearn_studies.datasets.sample_names import list_means
 from mnlearn_studies.records.gather import read_scores
 from mnlearn_studies.report.all_products import overview_pages, result_pages
+from mnlearn_studies.report.claims.verdicts import GROUPS
 from mnlearn_studies.report.markdown import pipe_table
 from mnlearn_studies.report.pages.numbers import PublishedNumber, published_numbers
-from mnlearn_studies.report.pages.overview import GROUPS, count_groups, read_claims
+from mnlearn_studies.report.pages.overview import count_groups, read_claims
 from mnlearn_studies.study.definition import paper_title, studies_of_papers
 from mnlearn_studies.study.published import load_published
 from mnlearn_studies.study.settings import Settings

@@ -154,6 +154,6 @@ def test_a_structure_is_of_a_dataset_and_a_method(key):
 
 def test_a_structure_is_of_a_dataset_of_the_study():
     figure = {"name": "f", "kind": "structure", "dataset": "trples-n60-f0", "method": "dtsl"}
-    said = r"^study s, figure f: no dataset 'trples-n60-f0'; did you mean 'triples'\?$"
+    said = r"^study s, figure f: no dataset 'trples'; did you mean 'triples'\?$"
     with pytest.raises(InputError, match=said):
         check_methods("s", {**TINY, "figures": [figure]})

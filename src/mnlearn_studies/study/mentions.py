@@ -95,9 +95,9 @@ def _check_structure(name: str, figure: Options, datasets: Collection[str]) -> N
     for key in ("dataset", "method"):
         if not isinstance(figure.get(key), str):
             raise InputError(f"{where}: expected the key {key!r}.")
-    dataset = str(figure["dataset"])
-    if base_of(dataset) not in datasets:
-        raise InputError(f"{where}: no dataset {dataset!r}{suggestion(dataset, datasets)}")
+    base = base_of(figure["dataset"])
+    if base not in datasets:
+        raise InputError(f"{where}: no dataset {base!r}{suggestion(base, datasets)}")
 
 
 def _methods_in(entry: Options) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -226,7 +226,9 @@ def test_files_for_readers_and_programs(published, tmp_path):
     assert rows[0]["published"] == "1 of 3"
     assert rows[0]["rule"] == "number of datasets, ±1"
     text = (tmp_path / "claims.md").read_text()
-    assert "2 results: 1 *reproduced*; 1 *cannot be checked*.\n" in text
+    assert (
+        "2 results: 1 supported (1 *reproduced*); 1 not checked (1 *cannot be checked*).\n" in text
+    )
     assert (
         "3 set-up claims, which are not results: 1 followed; 1 from which this study deviates; "
         "1 that cannot be checked.\n"

@@ -1,6 +1,6 @@
 """Verdicts on claims, and the rules that give a verdict to counts and ratios."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -34,6 +34,16 @@ LEGEND = {
     BEYOND: "a comparison of ours; in brackets the verdict of the rule, which is not counted",
     SETUP: ("a setting, not a result; `deviates` tells that this study or the data depart from it"),
     UNKNOWN: "a method, a score or a measurement is missing",
+}
+
+# Verdicts that pages count together.
+GROUPS = {
+    "supported": (REPRODUCED, MORE),
+    "faster here": (FASTER,),
+    "smaller effect": (SMALLER,),
+    "contradicted": (CONTRADICTED,),
+    "paper contradicts itself": (SLIP,),
+    "not checked": (UNKNOWN, NOISE),
 }
 
 # Number of datasets by which a count may differ; 0 where the paper says all or none.
@@ -187,8 +197,7 @@ def count_verdicts(claims: Sequence[Claim]) -> str:
     setup = [c.outcome for c in claims if c.is_setup]
     parts = []
     if results:
-        shown = "; ".join(f"{results.count(v)} *{v}*" for v in LEGEND if v in results)
-        parts.append(f"{counted(len(results), 'result')}: {shown}.")
+        parts.append(f"{counted(len(results), 'result')}: {'; '.join(_count_groups(results))}.")
     if setup:
         unknown = sum(o.verdict != SETUP for o in setup)
         deviating = sum(o.verdict == SETUP and bool(o.reason) for o in setup)
@@ -197,6 +206,17 @@ def count_verdicts(claims: Sequence[Claim]) -> str:
         shown += f"; {unknown} that cannot be checked" if unknown else ""
         parts.append(f"{counted(len(setup), 'set-up claim')}, which are not results: {shown}.")
     return "\n\n".join(parts)
+
+
+def _count_groups(verdicts: Sequence[str]) -> Iterator[str]:
+    """Yield how many verdicts are in each group, as indexes count them, and which they are."""
+    for group, of_group in {**GROUPS, BEYOND: (BEYOND,)}.items():
+        found = [verdict for verdict in of_group if verdict in verdicts]
+        counts = ", ".join(f"{verdicts.count(verdict)} *{verdict}*" for verdict in found)
+        if found == [group]:
+            yield counts
+        elif found:
+            yield f"{sum(map(verdicts.count, found))} {group} ({counts})"
 
 
 def _table(claims: Sequence[Claim]) -> Table:

@@ -10,11 +10,11 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from mnlearn.runtime.names import counted
-from mnlearn_studies.report.claims.verdicts import UNKNOWN
+from mnlearn_studies.report.claims.verdicts import GROUPS, UNKNOWN
 from mnlearn_studies.report.figures.canvas import look_of, new_figure, with_minus
 from mnlearn_studies.report.markdown import escape, page, pipe_table
 from mnlearn_studies.report.material import Material
-from mnlearn_studies.report.pages.overview import GROUPS, link_study
+from mnlearn_studies.report.pages.overview import link_study
 from mnlearn_studies.study.mentions import named_methods
 from mnlearn_studies.study.reading import walk
 

@@ -7,6 +7,7 @@ import pandas as pd
 
 from mnlearn_studies.datasets.prepare import label_datasets
 from mnlearn_studies.records.gather import read_scores
+from mnlearn_studies.report.claims.verdicts import GROUPS
 from mnlearn_studies.report.markdown import bullets, escape, page, pipe_table
 from mnlearn_studies.report.pages.numbers import (
     FAR,
@@ -18,7 +19,6 @@ from mnlearn_studies.report.pages.numbers import (
     published_numbers,
 )
 from mnlearn_studies.report.pages.overview import (
-    GROUPS,
     GROUPS_SAID,
     count_groups,
     link_study,

@@ -12,31 +12,12 @@ from mnlearn_studies.datasets.sample_names import base_of
 from mnlearn_studies.plan.planning import Plan
 from mnlearn_studies.records.files import read_record, sum_seconds
 from mnlearn_studies.report.claims import KINDS
-from mnlearn_studies.report.claims.verdicts import (
-    CONTRADICTED,
-    FASTER,
-    MORE,
-    NOISE,
-    REPRODUCED,
-    SETUP,
-    SLIP,
-    SMALLER,
-    UNKNOWN,
-)
+from mnlearn_studies.report.claims.verdicts import GROUPS, SETUP
 from mnlearn_studies.report.markdown import bullets, escape, page, pipe_table
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.frames import read_frame
 from mnlearn_studies.study.mentions import named_datasets, named_methods
 
-# Verdicts that pages count together.
-GROUPS = {
-    "supported": (REPRODUCED, MORE),
-    "faster here": (FASTER,),
-    "smaller effect": (SMALLER,),
-    "contradicted": (CONTRADICTED,),
-    "paper contradicts itself": (SLIP,),
-    "not checked": (UNKNOWN, NOISE),
-}
 GROUPS_SAID = (
     "Supported: our number agrees with the published one within a tolerance, or the effect is "
     "larger here. Faster here: the paper states a long time, and we need less. A claim that "
