@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mnlearn.drawing.ising_measures import (
     draw_case_dropping,
@@ -17,11 +18,15 @@ from mnlearn.drawing.ising_measures import (
 )
 from mnlearn.drawing.item_groups import colour_groups, to_groups
 from mnlearn.drawing.networks import (
+    CHARACTER,
+    LINE,
     draw_edges,
     draw_nodes,
     layout,
     line_width,
+    place_names,
     sign_handles,
+    width_of,
 )
 from mnlearn.drawing.style import BLUE, DPI, GREY, style
 from mnlearn.learning.ising.comparison import IsingComparison
@@ -34,12 +39,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-# Longer names stand in a list beside the network, in columns of so many.
+# Longer names stand beside the variables, or in a list, in columns of so many.
 _SHORT, _LISTED = 4, 26
-# Names of the list are wrapped at so many characters.
+# Names are wrapped at so many characters.
 _WRAPPED = 40
-# Inches of the legend below the networks, of a line of the list, and of its characters.
-_LEGEND, _LINE, _CHARACTER = 3.7, 0.145, 0.062
+# Inches of the legend below the networks, and of the room around a network.
+_LEGEND, _MARGIN = 3.7, 0.15
+# A network so much longer than wide is upright: names fit beside it.
+_LONG = 2
 # More edges are not legible in one column of names.
 MAX_EDGES = 60
 
@@ -49,49 +56,79 @@ def draw_networks(
 ) -> Figure:
     """Return a figure of networks over the same variables, side by side, by their titles.
 
-    All have the same places of variables and widths of edges; a list has long names.
+    All have the same places of variables and widths of edges. Long names stand beside the
+    variables, or in a list if they do not fit there.
     """
-    from matplotlib.figure import Figure
-
-    first = next(iter(networks.values()))
-    edges = sorted({(u, v) for one in networks.values() for u, v in one.edges().tolist()})
-    largest = max((float(np.abs(one.weight).max()) for one in networks.values()), default=0) or 1.0
-    labels, numbered = first.labels, max(len(name) for name in first.labels) > _SHORT
-    colours = ["white"] * len(labels) if groups is None else groups.colours
-    with style([*labels, *networks]):
-        side = min(3.0 + 0.05 * max(len(labels) - 10, 0), 4.5)
-        handles = [] if not (numbered or groups) else _item_handles(labels, groups, numbered)
-        columns = -(-len(handles) // _LISTED)
-        lines = [line for handle in handles for line in str(handle.get_label()).split("\n")]
-        column = 0.7 + _CHARACTER * max(map(len, lines), default=0)
-        width = max(side * len(networks) + column * columns, _LEGEND)
-        height = max(side, _LINE * -(-len(lines) // max(columns, 1))) + 0.5
-        figure = Figure((width, height), dpi=DPI, layout="constrained")
-        position = layout(len(labels), edges)
-        for ax, (title, one) in zip(
-            np.atleast_1d(figure.subplots(1, len(networks))), networks.items(), strict=True
-        ):
+    labels = next(iter(networks.values())).labels
+    edges = sorted({edge for network in networks.values() for edge in _edges_of(network)})
+    largest = max((float(np.abs(n.weight).max()) for n in networks.values()), default=0) or 1.0
+    is_short = max(map(width_of, labels)) <= _SHORT
+    position = _in_inches(layout(len(labels), edges), is_short and len(networks) == 1)
+    wrapped = [textwrap.fill(label, _WRAPPED) for label in labels]
+    places = None if is_short else place_names(position, edges, wrapped)
+    is_listed = places is None and not is_short
+    shown = [str(v + 1) for v in range(len(labels))] if is_listed else wrapped
+    colours = None if groups is None else groups.colours
+    corners = np.concatenate([position, *(place[:2] for place in places or ())])
+    low, high = corners.min(axis=0) - _MARGIN, corners.max(axis=0) + _MARGIN
+    with style([*labels, *networks, *(groups.colour_of if groups else ())]):
+        items = _item_handles(wrapped, groups, is_listed) if is_listed or groups else []
+        signs = [*sign_handles(), *_width_handles(largest, scale)] if edges else []
+        figure = _new_figure((high - low) * (len(networks), 1), items, signs, any(networks))
+        panels = np.atleast_1d(figure.subplots(1, len(networks)))
+        for ax, (title, network) in zip(panels, networks.items(), strict=True):
             ax.set_aspect("equal")
             ax.set_axis_off()
-            ax.margins(0.09)
+            ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
             ax.set_title(title, parse_math=False)
-            weights = {(u, v): float(one.weight[u, v]) for u, v in one.edges().tolist()}
+            weights = {edge: float(network.weight[edge]) for edge in _edges_of(network)}
             draw_edges(ax, position, weights, set(), largest)
-            marks = [str(v + 1) for v in range(len(labels))] if numbered else list(labels)
-            draw_nodes(ax, position, marks, colours)
-            for circles in ax.collections:
-                # A narrow network has circles at the edge of its axes.
-                circles.set_clip_on(False)
-        if edges:
-            signs = [*sign_handles(), *_width_handles(largest, scale)]
-            figure.legend(handles=signs, loc="outside lower center", ncols=5)
-        else:
+            draw_nodes(ax, position, shown, colours, places)
+        if not edges:
             figure.supxlabel("no edges", size=7)
-        if handles:
-            listed = figure.legend(handles=handles, loc="outside right center", ncols=columns)
-            for text in listed.get_texts():
-                text.set_parse_math(False)
     return figure
+
+
+def _new_figure(
+    size: NDArray[np.float64], items: list[Line2D], signs: list[Line2D], has_titles: bool
+) -> Figure:
+    """Return a figure with room for networks of a size in inches, and with its legends."""
+    from matplotlib.figure import Figure
+
+    # Below narrow networks there is no room for a legend.
+    is_narrow = size[0] < 0.7 * _LEGEND
+    listed = [*items, *signs] if is_narrow else items
+    columns = -(-len(listed) // _LISTED)
+    lines = [line for handle in listed for line in str(handle.get_label()).split("\n")]
+    column = 0.7 + CHARACTER * max(map(width_of, lines), default=0)
+    width = size[0] + column * columns
+    height = max(size[1], LINE * (-(-len(lines) // max(columns, 1)) + 1))
+    height += (0.0 if is_narrow else 0.3) + (0.2 if has_titles else 0.0)
+    width = width if is_narrow else max(width, _LEGEND)
+    figure = Figure((width, height), dpi=DPI, layout="constrained")
+    if signs and not is_narrow:
+        figure.legend(handles=signs, loc="outside lower center", ncols=5)
+    if listed:
+        legend = figure.legend(handles=listed, loc="outside right center", ncols=columns)
+        for text in legend.get_texts():
+            text.set_parse_math(False)
+    return figure
+
+
+def _edges_of(network: IsingNetwork) -> list[tuple[int, int]]:
+    return [(u, v) for u, v in network.edges().tolist()]
+
+
+def _in_inches(position: NDArray[np.float64], is_flat: bool) -> NDArray[np.float64]:
+    """Return the positions on paper; a long network lies flat or stands upright."""
+    across, along = np.ptp(position, axis=0)[:: -1 if is_flat else 1]
+    if across > _LONG * along:
+        position = position[:, ::-1] * ((-1, 1) if is_flat else (1, -1))
+    shorter, longer = sorted((across, along))
+    side = min(3.0 + 0.05 * max(len(position) - 10, 0), 4.5)
+    if longer > _LONG * shorter:
+        side = min(side, longer)
+    return position * side / (longer or 1.0)
 
 
 def _width_handles(largest: float, scale: float) -> list[Line2D]:
@@ -112,7 +149,7 @@ def _item_handles(labels: Sequence[str], groups: ItemGroups | None, numbered: bo
     from matplotlib.lines import Line2D
 
     def text(v: int) -> str:
-        return f"{v + 1}  {textwrap.fill(labels[v], _WRAPPED)}"
+        return f"{v + 1}  {labels[v]}"
 
     if groups is None:
         return [Line2D([], [], ls="", label=text(v)) for v in range(len(labels))]
@@ -144,8 +181,8 @@ def draw_edge_stability(
     u, v = edges.T
     place = np.arange(len(edges))
     labels = [f"{names[a]} – {names[b]}" for a, b in edges.tolist()]
-    longest = max(map(len, labels), default=0)
-    with style(names):
+    longest = max(map(width_of, labels), default=0)
+    with style(labels):
         # Long names must leave the axes as wide as the label below them.
         width = max(4.2, 3.4 + 0.06 * longest)
         figure = Figure((width, 0.9 + 0.13 * len(edges)), dpi=DPI, layout="constrained")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mnlearn.drawing.networks import width_of
 from mnlearn.drawing.style import BLUE, CYCLE, DPI, GREY, MARKERS, style
 from mnlearn.learning.ising.network import case_drop_frame
 from mnlearn.learning.ising.stability import LEAST_CORRELATION, CaseDropping, Differences
@@ -45,7 +46,7 @@ def draw_centrality(frame: pd.DataFrame) -> Figure:
 
     place, names = np.arange(len(frame)), fitting(frame["variable"].tolist())
     with style(names):
-        longest = max(map(len, names))
+        longest = max(map(width_of, names))
         shown = {column: title for column, title in _COLUMNS.items() if column in frame}
         size = (1.12 * len(shown) + 0.05 * longest, 0.8 + 0.15 * len(frame))
         figure = Figure(size, dpi=DPI, layout="constrained")
@@ -91,9 +92,10 @@ def draw_differences(parts: Sequence[tuple[str, Sequence[str], Differences]]) ->
     """Return a figure of which numbers differ by the bootstrap, a panel for each part."""
     from matplotlib.figure import Figure
 
-    with style(name for _, names, _ in parts for name in names):
+    every = [name for _, names, _ in parts for name in names]
+    with style(every):
         sizes = [min(len(names), MAX_COMPARED) for _, names, _ in parts]
-        longest = max((len(name) for _, names, _ in parts for name in names), default=1)
+        longest = max(map(width_of, every), default=1)
         side = 0.9 + 0.13 * max([*sizes, 6]) + 0.05 * longest
         figure = Figure((side * len(parts), side), dpi=DPI, layout="constrained")
         panels = np.atleast_1d(figure.subplots(1, len(parts)))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -19,6 +21,12 @@ if TYPE_CHECKING:
 _APART, _GAP = 0.8, 0.9
 # Below this, a sum of directions of length 1 has no direction of its own.
 _EVEN = 1e-4
+# Longer chains are folded.
+_LONGEST_CHAIN = 12
+# Inches of a character and of a line of a name beside a variable, and from the variable to it.
+CHARACTER, LINE, _BESIDE = 0.062, 0.145, 0.09
+# Directions from a variable to its name; the first come first where all are equally good.
+_SIDES = np.array([(1, 0), (-1, 0), (0, 1), (0, -1), *itertools.product((0.7, -0.7), repeat=2)])
 # Dashes of true edges that were not learned, and of learned edges that are not true.
 MISSED, EXTRA = (0, (3, 2)), (0, (1, 1.2))
 
@@ -56,6 +64,9 @@ def _place_part(graph: nx.Graph) -> NDArray[np.float64]:
     They are rounded, because the last bits of the minimiser differ among processors.
     """
     nodes = sorted(graph)
+    ends = [v for v in nodes if graph.degree(v) == 1]
+    if len(nodes) > _LONGEST_CHAIN and len(ends) == 2 and graph.number_of_edges() < len(nodes):
+        return _fold(nx.shortest_path(graph, *ends))
     placed = nx.kamada_kawai_layout(graph, pos=nx.circular_layout(nodes))
     position = np.array([placed[v] for v in nodes])
     place = {v: k for k, v in enumerate(nodes)}
@@ -63,6 +74,13 @@ def _place_part(graph: nx.Graph) -> NDArray[np.float64]:
     length = np.mean([np.hypot(*(position[v] - position[u])) for u, v in edges])
     # The sum turns -0 into 0.
     return np.round(_upright(position / length, edges), 3) + 0.0
+
+
+def _fold(chain: Sequence[int]) -> NDArray[np.float64]:
+    """Return the positions of a chain in rows that fill a square, in the order of the variables."""
+    row, column = np.divmod(np.arange(len(chain)), round(len(chain) ** 0.5))
+    column = np.where(row % 2, column.max() - column, column)
+    return np.stack([column, -row], axis=1)[np.argsort(chain)].astype(np.float64)
 
 
 def _pack(sizes: Sequence[NDArray[np.float64]], width: float) -> Iterator[NDArray[np.float64]]:
@@ -87,6 +105,65 @@ def _upright(
     turn = (abs(angle) if abs(angle) > np.pi - _EVEN else angle) / 4
     cosine, sine = np.cos(turn), np.sin(turn)
     return position @ np.array([[cosine, -sine], [sine, cosine]])
+
+
+def width_of(text: str) -> int:
+    """Return the width of the longest line of a text, in Latin letters."""
+    return max(
+        sum(2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in line)
+        for line in text.split("\n")
+    )
+
+
+class NamePlace(NamedTuple):
+    """Where a name stands beside its variable: its lower left and upper right corner, its side."""
+
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    side: NDArray[np.float64]
+
+
+def place_names(
+    position: NDArray[np.float64], edges: Sequence[tuple[int, int]], names: Sequence[str]
+) -> list[NamePlace] | None:
+    """Return places of names that meet no edge, variable or other name; None if some do not fit.
+
+    Positions are in inches. The sides that are away from the edges are tried first.
+    """
+    circle = np.exp(0.25j * np.pi * np.arange(8)) * _BESIDE * 0.75
+    around = (position[:, None] + np.stack([circle.real, circle.imag], axis=1)).reshape(-1, 2)
+    lines = [np.linspace(position[u], position[v], 60) for u, v in edges]
+    taken = np.concatenate([around, *lines])
+    placed: list[NamePlace] = []
+    for v, name in enumerate(names):
+        size = np.array([CHARACTER * width_of(name), LINE * (name.count("\n") + 1)])
+        steps = [position[a + b - v] - position[v] for a, b in edges if v in (a, b)]
+        towards = np.array([step / np.linalg.norm(step) for step in steps]).reshape(-1, 2)
+        # Sides at right angles to all edges, or farther from them, are equally good.
+        near = np.round((towards @ _SIDES.T).max(axis=0, initial=0.0), 1)
+        sides = _SIDES[np.argsort(near, kind="stable")]
+        places = (_place_beside(position[v], size, side) for side in sides)
+        fitting = (
+            place
+            for place in places
+            if not ((place.low < taken) & (taken < place.high)).all(axis=1).any()
+            and all(
+                (other.low >= place.high).any() or (other.high <= place.low).any()
+                for other in placed
+            )
+        )
+        place = next(fitting, None)
+        if place is None:
+            return None
+        placed.append(place)
+    return placed
+
+
+def _place_beside(
+    at: NDArray[np.float64], size: NDArray[np.float64], side: NDArray[np.float64]
+) -> NamePlace:
+    centre = at + np.sign(side) * size / 2 + side * _BESIDE
+    return NamePlace(centre - size / 2, centre + size / 2, side)
 
 
 def draw_edges(
@@ -153,26 +230,30 @@ def draw_nodes(
     ax: Axes,
     position: NDArray[np.float64],
     names: Sequence[str],
-    colours: Sequence[str] | str = "white",
+    colours: Sequence[str] | None = None,
+    places: Sequence[NamePlace] | None = None,
 ) -> None:
-    """Draw the variables as circles with their names."""
-    longest = max(len(name) for name in names)
-    size = 110 if longest <= 3 else 260
+    """Draw the variables as circles, and their names in them or in places beside them."""
+    size = 60 if places else 110 if max(map(width_of, names)) <= 3 else 260
+    fills = colours or ["white"] * len(names)
     x, y = position.T
-    ax.scatter(x, y, s=size, c=colours, edgecolors="#444444", linewidths=0.7, zorder=3)
-    fills = [colours] * len(names) if isinstance(colours, str) else colours
-    for place, name, fill in zip(position.tolist(), names, fills, strict=True):
-        ax.text(
-            place[0],
-            place[1],
-            name,
-            ha="center",
-            va="center_baseline",
-            fontsize=5.8,
-            color="white" if _is_dark(fill) else "black",
-            zorder=4,
-            parse_math=False,
-        )
+    ax.scatter(x, y, s=size, c=fills, edgecolors="#444444", linewidths=0.7, zorder=3)
+    for v, name in enumerate(names):
+        if places is None:
+            colour = "white" if _is_dark(fills[v]) else "black"
+            how: dict[str, Any] = {
+                "ha": "center",
+                "va": "center_baseline",
+                "fontsize": 5.8,
+                "color": colour,
+            }
+            at = position[v]
+        else:
+            low, high, side = places[v]
+            alignment = ("center", "left", "right")[int(np.sign(side[0]))]
+            how = {"ha": alignment, "va": "center", "fontsize": 7}
+            at = np.array([position[v, 0] + side[0] * _BESIDE, (low[1] + high[1]) / 2])
+        ax.text(at[0], at[1], name, zorder=4, parse_math=False, **how)
 
 
 def _is_dark(colour: str) -> bool:

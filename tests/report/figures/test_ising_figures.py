@@ -2,6 +2,8 @@
 
 import logging
 import warnings
+from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -104,3 +106,34 @@ def test_a_line_names_the_characters_that_no_font_has(caplog):
         with pytest.raises(RuntimeWarning, match="another"), name_missing_glyphs():
             warnings.warn("another", RuntimeWarning, stacklevel=1)
     assert "figures: no installed font has \u0378, \u0379, drawn as boxes; a" in caplog.text
+
+
+def chain_of(names):
+    weight = np.eye(len(names), k=1) + np.eye(len(names), k=-1)
+    return replace(network_of(names), weight=weight)
+
+
+@pytest.mark.parametrize("n", [2, 6, 12, 30])
+@pytest.mark.parametrize("length", [1, 20, 70])
+def test_a_chain_fills_its_figure(n, length):
+    figure = draw_networks({"": chain_of([f"{v} ".ljust(length, "x") for v in range(n)])})
+    figure.draw_without_rendering()
+    (ax,) = figure.axes
+    parts = [*ax.texts, *ax.collections, *figure.legends]
+    used = np.array([part.get_window_extent().extents for part in parts])
+    low, high = used[:, :2].min(axis=0), used[:, 2:].max(axis=0)
+    assert (high - low > 0.6 * np.array(figure.bbox.size)).all()
+    # Names stand beside the circles, and do not meet each other.
+    names = [text.get_window_extent() for text in ax.texts]
+    assert not any(one.overlaps(other) for one, other in combinations(names, 2))
+
+
+def test_names_stand_beside_variables_where_they_fit():
+    names = ["sleeping poorly", "appetite", "irritable", "anxious"]
+    texts = draw_networks({"": chain_of(names)}).axes[0].texts
+    assert [text.get_text() for text in texts] == names
+    assert {text.get_horizontalalignment() for text in texts} == {"left"}
+    crowded = network_of([f"{v} during the last two weeks" for v in range(20)])
+    figure = draw_networks({"": crowded})
+    assert [text.get_text() for text in figure.axes[0].texts] == [str(v + 1) for v in range(20)]
+    assert any(crowded.labels[0] in text.get_text() for text in figure.legends[-1].get_texts())
