@@ -181,7 +181,7 @@ def to_seed(random_state: Any, purpose: str) -> int:
     return stream_seed(to_whole_seed(random_state), purpose)
 
 
-def to_whole_seed(random_state: Any, argument: str = "random_state") -> int:
+def to_whole_seed(random_state: Any) -> int:
     """Return a seed as a whole number; a generator is drawn from, and None is another each time."""
     if random_state is None:
         return int(np.random.default_rng().integers(_SEEDS))
@@ -192,7 +192,7 @@ def to_whole_seed(random_state: Any, argument: str = "random_state") -> int:
     if is_whole(random_state) and random_state >= 0:
         return int(random_state)
     raise InputError(
-        f"{argument}: expected a whole number from 0, a generator or None, got {random_state!r}."
+        f"random_state: expected a whole number from 0, a generator or None, got {random_state!r}."
     )
 
 

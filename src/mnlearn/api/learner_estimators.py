@@ -1,8 +1,4 @@
-"""Learners as scikit-learn estimators.
-
-A learner of `mnlearn.methods` declares its hyperparameters once. `make_estimator` gives them to the
-constructor of a class that follows scikit-learn's conventions.
-"""
+"""Learners of `mnlearn.methods` as scikit-learn estimators, made of their hyperparameters."""
 
 import dataclasses
 from typing import Any, ClassVar

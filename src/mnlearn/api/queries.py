@@ -62,9 +62,8 @@ _MARGINAL_ESTIMATES = "query estimates the probabilities of single variables"
 class Asked:
     """How a query is answered: method, settings of `Inference`, 64-bit seed, threads.
 
-    strict : whether an estimate that has not converged is refused.
-    spell : how a person writes the name of a setting, or the setting of a value, in sentences.
-    tell : takes what a person should know of the answer.
+    strict : whether an estimate that has not converged is refused. spell, tell : how a person
+    writes a setting, and what takes a sentence on the answer.
     """
 
     inference: str
@@ -370,19 +369,14 @@ class Partition:
 
 
 def partition_of(
-    model: Any,
-    inference: str,
-    settings: Mapping[str, Any],
-    seed: int,
-    threads: int,
-    estimates: str = 'inference="ais" or inference="bp"',
+    model: Any, inference: str, settings: Mapping[str, Any], seed: int, threads: int
 ) -> Partition:
-    """Return the partition function; `estimates` is how a person asks for an estimate."""
+    """Return the partition function; see `Questions.log_partition`."""
     if inference not in PARTITION_METHODS:
         expected = ", ".join(PARTITION_METHODS)
         raise InputError(f"inference: expected one of {expected}, got {inference!r}.")
     check_read(inference, settings)
-    with advised(f"{estimates} estimates log Z"):
+    with advised('inference="ais" or inference="bp" estimates log Z'):
         chosen = plan(model, VALUE, method=EXACT if model.is_directed else inference)
     if chosen.form is not None:
         return Partition(log_partition(chosen.form), chosen.way)

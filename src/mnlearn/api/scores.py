@@ -156,11 +156,7 @@ def _model_and_data(model: Any, X: Any, sample_weight: Any) -> tuple[Any, Datase
 
 @dataclass(frozen=True)
 class How:
-    """The other arguments of `score`.
-
-    groups_from : where the query groups come from, in errors. spell : how a person writes the name
-    of an argument, in errors.
-    """
+    """The other arguments of `score`; where groups are from, and how a person writes arguments."""
 
     folds: int | None
     groups: Sequence[Sequence[str | int]] | None

@@ -47,8 +47,7 @@ _MODULES = {name: module for module, names in COMMANDS.items() for name in names
 class Commands(click.Group):
     """Loads the module of a subcommand when it is needed; puts faults of the user in one sentence.
 
-    A command imports what compiles kernels or draws inside its function: `--help` and errors in the
-    arguments do not wait for such imports.
+    A command imports what compiles kernels or draws inside its function, for a quick `--help`.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:

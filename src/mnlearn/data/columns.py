@@ -40,9 +40,8 @@ _LEADING_ZERO = re.compile(r"[-+]?0\d+")
 class Column:
     """A column of a table, of which each different value is kept once, in order of appearance.
 
-    `codes`, int32 of shape (n_rows,), has the number of the value of each row, -1 where pandas says
-    that the cell is missing. `dtype` is that of pandas, None for texts of a file. `categories` are
-    all states of a category.
+    `codes`, int32 of shape (n_rows,), numbers the values, -1 where pandas says that a cell is
+    missing. `dtype` is that of pandas, None for texts; `categories` are all states of a category.
     """
 
     name: str
@@ -89,8 +88,7 @@ class Column:
 def read_column(column: Column, rules: Rules, place: Place) -> tuple[Variable, NDArray[np.uint8]]:
     """Return the variable that a column is, and the number of the state in each row, or NO_STATE.
 
-    Refuses too many values, all different ones, dates and fractions; the message says how to cut
-    the column or leave it out.
+    What is no variable, such as dates and fractions, is refused.
     """
     known = column.known(rules.na)
     if not len(known) and not column.categories and column.name not in rules.states:

@@ -91,11 +91,10 @@ def load_examples(
     rules: Rules | None = None,
     schema: Schema | None = None,
 ) -> Examples:
-    """Read examples by suffix: `.npz`, a table of another program, else text.
+    """Read examples by suffix: `.npz`, a table of another program, else text, perhaps compressed.
 
-    Text may have a header: a first line without any number in it; numbers in quotation marks are
-    names too. It may be compressed. With a `schema`, the file is read by the variables of a model
-    or of other data.
+    A first line without any number is a header. A `schema` gives the variables of a model or of
+    other data.
     """
     path, rules = Path(path), Rules() if rules is None else rules
     if path.suffix.lower() == ".npz":
@@ -149,10 +148,9 @@ def load_groups(
     *,
     leave_out: bool = False,
 ) -> tuple[Examples, dict[str, Dataset | IncompleteData]]:
-    """Read examples, and divide them by a column that names the group of each.
+    """Return all examples, and those of each group that a column names, in order of its states.
 
-    Returns all examples, and those of each group in the order of a variable's states. With
-    `leave_out`, rows whose group is missing are left out and not refused.
+    `leave_out` leaves out rows whose group is missing.
     """
     rules = Rules() if rules is None else rules
     if path.suffix.lower() == ".npz":
@@ -263,8 +261,7 @@ def _labelled(frame: Any) -> Any:
 def _parse_baskets(texts: Sequence[str], path: Path) -> TableFile:
     """Return a column of 0 and 1 for each item; commas, semicolons, tabs or spaces separate items.
 
-    An empty line is a row without items. Items that are numbers are in their order, others in that
-    of the alphabet.
+    An empty line is a row without items.
     """
     lines = tidy_lines(texts, str(path))
     separator = separator_of([max(lines.texts, key=len)])

@@ -15,8 +15,7 @@ from mnlearn.variables.schema import MISSING, Schema, binary_schema
 class IncompleteData(Merged):
     """Examples with missing cells; it has what circuits read of a `Dataset`.
 
-    The distinct rows of 0, 1 and MISSING are in lexicographic order. All columns of a variable are
-    missing, or none.
+    All columns of a variable are missing, or none; distinct rows are in lexicographic order.
     """
 
     @cached_property

@@ -17,11 +17,7 @@ LARGE = 2**26
 
 @dataclass(frozen=True, eq=False)
 class Ones:
-    """Rows as ascending lists of the columns in which they are 1.
-
-    start : int64, shape (n_rows + 1,), and column : int32: those of row i are from start[i] to
-    start[i + 1].
-    """
+    """Rows as ascending lists of the columns in which they are 1: column[start[i]:start[i + 1]]."""
 
     start: NDArray[np.int64]
     column: NDArray[np.int32]
@@ -49,11 +45,7 @@ class Ones:
         return rows
 
     def merged(self) -> tuple["Ones", NDArray[np.intp]]:
-        """Return the distinct rows in lexicographic order of 0 and 1, and the place of each row.
-
-        Of two rows, that with the lower column where their lists first differ comes later. Rows
-        that agree so far are told apart by their next ones.
-        """
+        """Return the distinct rows in lexicographic order of 0 and 1, and the place of each row."""
         place, left = np.zeros(len(self), np.int64), np.arange(len(self))
         column = np.append(self.column, 0)
         k = 0

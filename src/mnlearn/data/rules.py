@@ -36,12 +36,10 @@ KEY = "{}: {} of the dataset in config.yaml"
 class Rules:
     """What a person says about the columns of a table.
 
-    `states` has all states of a column in their order. `cut` has the numbers that cut a column into
-    intervals, each of which holds its lower end; `ALL` cuts those of more than two numbers.
-    `columns` are the only variables, `leave_out` are none, and `keep` are some though they look
-    like row numbers. `na` are further texts of missing cells, and `empty` is what a missing cell
-    means. `weights` is the column of the weights of rows. `baskets` says that each line lists
-    items, and `form` how messages write all this.
+    `cut` has the numbers that begin intervals, `ALL` for every column of more than two numbers.
+    Only `columns` are variables, `leave_out` are none, and `keep` are some though they look like
+    row numbers. `na` and `empty` are texts, and a meaning, of missing cells; `form` is that of
+    messages.
     """
 
     states: Mapping[str, tuple[Hashable, ...]] = field(default_factory=dict)
@@ -59,8 +57,8 @@ class Rules:
     def said(cls, given: Mapping[str, Any], form: str) -> "Rules":
         """Return the rules of arguments, options or keys, by the names in OPTIONS.
 
-        `states` is a mapping of lists, or texts such as `sex=f,m`; `cut` is a mapping, one number
-        or several or `median` for all columns, or texts such as `age=30,50`.
+        States and cuts are mappings, or texts such as `sex=f,m` and `age=30,50`; a cut without a
+        column is one of all columns.
         """
         texts: dict[str, Any] = {n: _texts_of(n, given.get(n), form) for n in _TEXTS}
         if form == OPTION:

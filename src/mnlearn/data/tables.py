@@ -47,10 +47,9 @@ Place = Callable[[int, int], str]
 class Table(NamedTuple):
     """The variables of a table, and its cells.
 
-    `values`, uint8 of shape (n_rows, n_vars), are numbers of states, NO_STATE where a cell is
-    missing; or lists of ones, if variables of two states have no missing cell. `left_out` are the
-    columns that number or name the rows, or that nobody needs. `notes` are sentences on what was
-    not read as written.
+    `values`, uint8 of shape (n_rows, n_vars), are numbers of states, NO_STATE if missing, or lists
+    of ones. `left_out` are columns that number the rows or that nobody needs; `notes` are for the
+    person.
     """
 
     schema: Schema
@@ -198,9 +197,8 @@ def _match_columns(
 ) -> Table:
     """Return the cells of columns as states of variables that are known; see `read_columns`.
 
-    Columns are found by name if both sides have names, in any order. Otherwise they are taken in
-    their order, without those that number the rows. What a person says of the states of a column,
-    or of cutting it, counts where a variable has the states 0 and 1: the first state said is 0.
+    Columns are found by name if both sides have names, else by their order. What a person says of a
+    column counts where a variable has the states 0 and 1.
     """
     if is_named and schema.is_named:
         chosen, others = _by_name(columns, schema, rules, where)

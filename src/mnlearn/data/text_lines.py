@@ -109,9 +109,7 @@ def _comments(texts: Sequence[str]) -> int:
 def separator_of(texts: Sequence[str]) -> str:
     """Return what separates the cells of a table: a comma, a semicolon, a tab, or spaces.
 
-    Of several that the first line has, it is the one that the next line has as often, or once more
-    for the name of a row. It is spaces if they divide all lines alike, and the first line has
-    nothing else.
+    Of several in the first line, the next line has it as often, or once more for the name of a row.
     """
     # Quoted names may have commas.
     bare = [_without_quoted(text) for text in texts[:2]]

@@ -45,11 +45,7 @@ _WEIGHED = "|"
 
 
 class TableFile(NamedTuple):
-    """The columns of a file; `is_named` says whether they have names of their own.
-
-    `lines` are those of the rows in a text file. `weight`, float64 of shape (n_rows,), is None if
-    the rows have no weights.
-    """
+    """The columns of a file, named if `is_named`, and the lines and the weights of its rows."""
 
     path: Path
     columns: Sequence[Column]

@@ -61,10 +61,9 @@ def tree_circuit(
 ) -> ArithmeticCircuit:
     """Return the circuit of a rooted tree, linear in its size; its parameters are `log_prob`.
 
-    `parent`, (n_tree,), is NO_PARENT for the root and for variables of a single state. The first
-    ones are those of the schema; the others are hidden. `log_prob`, (n_tree, most, most), has log
-    P(variable = x | parent = y) at [variable, y, x], of the root at [root, 0]. The circuit has
-    features and targets only if all variables are observed.
+    `parent`, (n_tree,), is NO_PARENT for the root and for variables of a single state; those beyond
+    the schema are hidden. `log_prob`, (n_tree, most, most), has log P(variable = x | parent = y) at
+    [variable, y, x], of the root at [root, 0].
     """
     schema = schema if isinstance(schema, Schema) else binary_schema(schema)
     n_vars, n_tree, parents = len(schema), len(parent), np.asarray(parent).tolist()
@@ -115,8 +114,7 @@ def _conjunctions(
 def mixture_circuit(circuits: Sequence[ArithmeticCircuit], log_share: NDArray) -> ArithmeticCircuit:
     """Return the circuit whose value is the weighted sum of the values of circuits.
 
-    Its parameters are those of the circuits, one after the other, and the shares. Each circuit has
-    a sum or a product at least. The result has no features.
+    Its parameters are those of the circuits, one after the other, and the shares.
     """
     n_literals = 2 * circuits[0].n_columns
     n_parameters = [len(one.weight) for one in circuits]

@@ -123,9 +123,8 @@ def tables_of(n_vars: int, tables: Mapping[int, CpdTable]) -> Tables:
 class CpdTree(NamedTuple):
     """A tree over the parents of a variable; every parent node stands before its children.
 
-    A node tests the column `split_var`, or is a LEAF; `child`, (n_nodes, 2), has the nodes for
-    value 0 and 1. `value`, (n_nodes, n_states), has logarithms at leaves, which need not be
-    normalised.
+    A node tests the column `split_var`, or is a LEAF; `child`, (n_nodes, 2), has the nodes for 0
+    and 1; `value`, (n_nodes, n_states), has logarithms at leaves, which need not be normalised.
     """
 
     split_var: NDArray

@@ -142,11 +142,10 @@ def state_features(schema: Schema, scope: Sequence[int], states: NDArray) -> Fea
 def canonicalise(
     features: FeatureSet, start: NDArray[np.int64] | None = None
 ) -> tuple[FeatureSet, NDArray[np.int64]]:
-    """Return the distinct satisfiable features in canonical order, and the place of each given one.
+    """Return the distinct satisfiable features in canonical order, and the place of each, or -1.
 
-    The place is -1 for a feature that can never hold. Empty features, which always hold, are kept.
-    Of a variable of several columns (see `Schema.start`) a feature keeps the state that it asks
-    for, or else the states that it excludes, as long as two are left.
+    Of a variable of several columns a feature keeps the state that it asks for, or else those that
+    it excludes.
     """
     code, owner, possible = _least_literals(features, start)
     length = np.bincount(owner, minlength=len(features))
@@ -205,8 +204,7 @@ def _reduce_states(
 ) -> tuple[NDArray, NDArray]:
     """Return the literals of features that say the least of each variable of several columns.
 
-    The literals 2 * column + value are distinct and in order of features. `possible` is set to
-    False for features that leave a variable no state.
+    `possible` is set to False for features that leave a variable no state.
     """
     column, value = code // 2, code % 2
     variable = np.searchsorted(start, column, "right") - 1

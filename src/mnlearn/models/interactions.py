@@ -30,10 +30,9 @@ def allowed_states(schema: Schema, literals: Sequence[Literal]) -> dict[int, NDA
 def joined_pairs(
     schema: Schema, features: FeatureSet, weight: NDArray[np.float64]
 ) -> Iterator[tuple[int, tuple[int, int], Table]]:
-    """Yield each feature, each pair of its variables, and what it adds to the table of the pair.
+    """Yield each feature of a weight, each pair of its variables, and what it adds to their table.
 
-    It adds its weight, which is not 0, where it holds while all other variables are in their first
-    states.
+    All other variables are in their first states.
     """
     for f in np.flatnonzero(weight).tolist():
         allowed = allowed_states(schema, features.literals(f))
@@ -64,11 +63,10 @@ def centre(table: Table) -> Table:
 
 
 def size(table: Table) -> float:
-    """Return how strong the interactions in a table are, in nats.
+    """Return how strong the interactions in a table are, in nats: twice its Frobenius norm.
 
-    For two variables of two states it is the log odds ratio. In general it is twice the Frobenius
-    norm of the table in the zero-sum gauge, which is the size of the log odds ratio for two states.
-    It is infinite where states exclude each other, with the sign of the odds for two states.
+    For two variables of two states it is the log odds ratio. Where states exclude each other it is
+    infinite, with the sign of the odds for two states.
     """
     if table.shape == (2, 2):
         zero, one = (np.inf if a == -np.inf else b - a for a, b in table.tolist())
@@ -80,11 +78,9 @@ def size(table: Table) -> float:
 
 
 def edge_weights(network: Graph) -> dict[tuple[int, int], float]:
-    """Return how strongly the variables of each edge act on each other, in nats.
+    """Return the `size` of each edge in nats, all other variables in their first states.
 
-    All other variables are in their first states. Of two variables of two states it is the log odds
-    ratio; see `size` for others. A directed edge is (parent, child), with the table of
-    the child's conditional distribution.
+    A directed edge is (parent, child), with the table of the child's conditional distribution.
     """
     if not network.is_directed:
         weight: dict[tuple[int, int], float] = network.edges()

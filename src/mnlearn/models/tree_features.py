@@ -22,11 +22,10 @@ FEATURE_MODES = ("default", "prune", "prune-10", "prune-5", "nonzero")
 
 @dataclass(frozen=True, eq=False)
 class TreeFeatures:
-    """The distinct features of trees, in canonical order.
+    """The distinct features of trees, in canonical order; each is the path to a node and a state.
 
-    A feature is the path to a node, with a state of its target: `place` has the node times
-    `trees.most_states`, plus the state, of the first such node. It is None if some feature is no
-    path.
+    `place` is the first such node times `trees.most_states`, plus the state; None if some feature
+    is no path.
     """
 
     features: FeatureSet

@@ -27,11 +27,11 @@ def is_standard(path: Path | str) -> bool:
 
 
 @contextmanager
-def atomic_path(path: Path | str, *, sync: bool = True) -> Iterator[Path]:
+def atomic_path(path: Path | str) -> Iterator[Path]:
     """Yield a temporary file whose content goes to `path` when the block succeeds.
 
-    A regular file, or the one that a link leads to, is replaced. A device, a FIFO or an open
-    descriptor such as `/dev/stdout` is written to; `-` is stdout.
+    What a link leads to is replaced; a device, a FIFO or an open descriptor is written to; `-` is
+    stdout.
     """
     path = Path("/dev/stdout" if is_standard(path) else path)
     with _blame(path):
@@ -45,7 +45,7 @@ def atomic_path(path: Path | str, *, sync: bool = True) -> Iterator[Path]:
             if is_stream:
                 _copy(temporary, target)
             else:
-                _replace(target, temporary, sync)
+                _replace(target, temporary)
     except OSError as error:
         # An error of the block may concern another file.
         if not is_full(error) and error.filename != str(temporary):
@@ -124,15 +124,13 @@ def _create_temporary(target: Path | None) -> Path:
     return temporary
 
 
-def _replace(target: Path, temporary: Path, sync: bool) -> None:
+def _replace(target: Path, temporary: Path) -> None:
     # Without this the rename could survive a power loss that the content does not.
-    if sync:
-        _sync(temporary)
+    _sync(temporary)
     temporary.replace(target)
     # Not every file system can sync a folder.
     with contextlib.suppress(OSError):
-        if sync:
-            _sync(target.parent)
+        _sync(target.parent)
 
 
 def _sync(path: Path) -> None:

@@ -1,11 +1,8 @@
-"""Digests of the code that a result can reach.
+"""Digests of the code that a result can reach: functions, classes and constants, not modules.
 
-The digest of a result covers functions, classes and constants, and not modules. Each definition is
-hashed as its syntax tree, together with the hashes of the definitions that its names resolve to.
-Each digest covers also the settings that processes which make records have (`runtime/target.py`).
-The place of a definition plays no part: a digest stays the same if a module is moved or renamed, or
-if a function is added to a module. Comments, docstrings and layout change no digest either, nor
-does what people read (`runtime/words.py`).
+Each definition is hashed as its syntax tree, with the hashes of what its names resolve to and the
+settings of `runtime/target.py`. The place of a definition, comments, docstrings, layout and what
+people read (`runtime/words.py`) play no part.
 """
 
 import ast

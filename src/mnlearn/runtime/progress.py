@@ -1,8 +1,6 @@
-"""Progress as records of the standard `logging`: the library tells it, the command line shows it.
+"""Progress as records of the logger "mnlearn": the library tells it, the command line shows it.
 
-All records go to the logger "mnlearn". A program that wants them adds a handler to this logger;
-`mnlearn.cli.progress` is the one of the command line. Records at the level INFO are lines for a
-person. Records with the attribute `work` also say how far a piece of work is, for a bar.
+Records at the level INFO are lines for a person; those with the attribute `work` move a bar.
 """
 
 import logging

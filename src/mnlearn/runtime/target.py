@@ -1,8 +1,7 @@
 """The class of processors on which records are equal to the last bit, and how a process enters it.
 
-Numba, NumPy and OpenBLAS choose their instructions by the processor that they find, and the width
-of its vectors decides how sums round. The class is x86-64-v3: Intel since Haswell, AMD since
-Excavator. With `SETTINGS` they choose the same instructions on all of these processors.
+The width of vectors decides how sums round. With `SETTINGS`, Numba, NumPy and OpenBLAS choose the
+same instructions on all processors of the class x86-64-v3 (Intel since Haswell).
 """
 
 import os

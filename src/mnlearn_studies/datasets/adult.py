@@ -1,8 +1,7 @@
 """The Adult data: 15 attributes, or a binary column for each value; numbers cut into four bins.
 
-The bins of a number are cut at the quartiles of all rows; capital gain and loss, which are mostly
-0, at 0 and at the terciles of what is above. A value belongs to the bin whose number is the number
-of cuts below it.
+Numbers are cut at the quartiles of all rows; capital gain and loss, mostly 0, at 0 and at the
+terciles of what is above.
 """
 
 from collections.abc import Mapping, Sequence

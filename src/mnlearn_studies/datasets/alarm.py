@@ -1,7 +1,6 @@
 """Samples of the Alarm network as 37 variables, or with four binary columns for each of them.
 
-All samples come from one stream of uniform numbers, a row of it for each sample, so that the parts
-never depend on each other's sizes.
+Each sample has a row of one stream of uniform numbers, so that parts do not depend on sizes.
 """
 
 from collections.abc import Mapping, Sequence

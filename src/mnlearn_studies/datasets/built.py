@@ -1,8 +1,4 @@
-"""Datasets that are built from public files by a recipe.
-
-What a recipe makes is verified like a download: as text, every split has the git blob id that the
-registry states.
-"""
+"""Datasets that are built from public files by a recipe, and verified by git's blob ids."""
 
 import io
 from collections.abc import Callable, Mapping, Sequence
@@ -25,11 +21,7 @@ _NAMES = "Instance_name"
 
 
 def build_table(files: Sequence[bytes]) -> Mapping[str, Dataset]:
-    """Return the splits of an ARFF file of nominal attributes.
-
-    Its states are the declared values that occur, and `?` for a missing one. Of the rows in a
-    random order, the first fifth is the test data, the next tenth the validation data.
-    """
+    """Return the splits of an ARFF file of nominal attributes, whose rows are in a random order."""
     (content,) = files
     table, declared = arff.loadarff(io.StringIO(content.decode("utf-8")))
     variables, values = [], []

@@ -1,7 +1,6 @@
-"""Samples of datasets, for curves over the number of training examples.
+"""Samples `BASE-nSIZE-fFOLD` of datasets, for curves over the number of training examples.
 
-`BASE-nSIZE-fFOLD` is the dataset BASE with the first SIZE examples of the fold's permutation of its
-training data, so that smaller samples are a part of larger ones.
+They are the first examples of the fold's permutation: smaller samples are a part of larger ones.
 """
 
 import numpy as np

@@ -68,10 +68,9 @@ def _load_digits() -> Dataset:
 
 
 def _build_grid(rng: np.random.Generator) -> MarkovNetwork:
-    """Return an Ising grid: spins -1 and 1, a coupling for each edge, a weak field for each spin.
+    """Return an Ising grid: spins -1 and 1, couplings of 0.25 to 0.5, a weak field for each spin.
 
-    A coupling J is a weight of 4 J for both variables being 1 and of -2 J for either. The size
-    of J is 0.25 to 0.5: a few thousand examples show every edge, and no spin is nearly constant.
+    A coupling J is a weight of 4 J for both variables being 1 and of -2 J for either.
     """
     position = np.arange(GRID_SIDE**2).reshape(GRID_SIDE, GRID_SIDE)
     right = zip(position[:, :-1].ravel().tolist(), position[:, 1:].ravel().tolist(), strict=True)
@@ -92,11 +91,7 @@ def _build_grid(rng: np.random.Generator) -> MarkovNetwork:
 
 
 def _build_triples(rng: np.random.Generator) -> MarkovNetwork:
-    """Return a ring of triples, neighbours sharing one variable, a conjunction for each triple.
-
-    Two neighbours contain their common variable with opposite values, so that no variable is
-    nearly constant.
-    """
+    """Return a ring of triples, neighbours sharing one variable with opposite values."""
     value = rng.integers(0, 2, N_TRIPLE_VARS).tolist()
     conjunctions = []
     for first in range(0, N_TRIPLE_VARS, 2):

@@ -24,11 +24,7 @@ class _StoppedError(Exception):
 
 @dataclass(frozen=True)
 class FetchResult:
-    """What became of one dataset.
-
-    n_fetched : number of files that had to be got; those already in place do not count. reason :
-    one sentence why the dataset is incomplete; None if all its files are verified.
-    """
+    """How many files of a dataset had to be got, and why it is incomplete; None if it is not."""
 
     name: str
     n_fetched: int
@@ -54,13 +50,9 @@ def fetch_file(
 ) -> bool:
     """Put a verified file at `destination`; return whether it had to be got.
 
-    A verified file stays as it is, an altered one is replaced. Several processes may ask for the
-    same file: one gets it, the others wait. If it cannot be had, what was there is unchanged.
-
-    mirror : folder or http(s) or file URL that replaces the origin, or several with the system's
-    path separator between them; the environment variable MNLEARN_DATA_MIRROR if not given. progress
-    : called with numbers of bytes that sum to the length of the file, with 0 while another process
-    has the file. What it raises ends the fetching.
+    Several processes may ask for one file; if it cannot be had, what was there is unchanged. mirror
+    : what replaces the origin, by default MNLEARN_DATA_MIRROR. progress : called with numbers of
+    bytes, with 0 while another process has the file; what it raises ends the fetching.
     """
     if file.state(destination) == "verified":
         progress(file.n_bytes)
@@ -110,10 +102,9 @@ def fetch_many(
     *,
     registry: Mapping[str, Entry] | None = None,
 ) -> dict[str, FetchResult]:
-    """Put the files of the named datasets in `folder`, several datasets at a time.
+    """Put the files of the named datasets in `folder`, several at a time.
 
-    A dataset that cannot be had does not stop the others, and an interruption leaves the files that
-    are complete. If a name is not in the registry, nothing is fetched.
+    A dataset that cannot be had does not stop the others; an unknown name stops all.
     """
     if registry is None:
         registry = {name: entry for name, entry in load_datasets().items() if entry.files}

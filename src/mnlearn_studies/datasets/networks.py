@@ -26,10 +26,9 @@ def build_samples(files: Sequence[bytes]) -> Mapping[str, Dataset]:
 
 
 def sample_network(files: Sequence[bytes], uniform: Uniform) -> tuple[Schema, NDArray[np.uint8]]:
-    """Return the variables of a network and samples of their states, in the file's order.
+    """Return the variables of a packed `.bif` file and samples of them, in the file's order.
 
-    files : the packed `.bif` file. uniform : returns the uniform numbers of the variable at a place
-    of the order of sampling, parents first, one for each sample.
+    uniform : returns the uniform numbers of the variable at a place of the order, parents first.
     """
     (packed,) = files
     network = parse_bif(gzip.decompress(packed).decode("utf-8"), "network.bif.gz")

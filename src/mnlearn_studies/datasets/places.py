@@ -1,8 +1,6 @@
-"""Where a public file is got from: its origin, or a mirror that replaces it.
+"""Where a public file is got from: its origin, or mirrors that replace it.
 
-A mirror has the layout of a data folder, `<name>/<name>.<split>.data`, or the files in the mirror
-itself; they may be compressed (`.data.xz`). There can be several mirrors; a file is taken from the
-first that has it.
+A mirror has the layout of a data folder, or the files themselves, perhaps compressed.
 """
 
 import os
@@ -51,10 +49,8 @@ class _PassingError(Exception):
 def download(url: str, n_bytes: int, report: Progress) -> bytes:
     """Return the content of `url`, tried again when the server is busy or the body breaks off.
 
-    n_bytes : length of the file; a body that is much longer is cut, and left to verification.
-    report : called with the number of bytes of each part that arrives; what it raises ends the
-    download. It raises `MissingError` if the server has no such file, `UnreachableError` without a
-    connection.
+    A body much longer than `n_bytes` is cut; what `report` raises ends the download. It raises
+    `MissingError` without such a file, `UnreachableError` without a connection.
     """
     deadline = time.monotonic() + TOTAL_SECONDS
     with requests.Session() as session:

@@ -86,9 +86,8 @@ def prepare_dataset(
 ) -> dict[str, Dataset]:
     """Return the splits of a dataset, which is fetched to a folder, drawn, built or split.
 
-    seed : of what is drawn or split at random. local : how a person's own dataset is given (see
-    `study.settings`), of a sample its base; empty for others. Of a dataset that cannot be
-    fetched, the reason is left in a file for `list_unavailable`.
+    seed : of what is drawn. local : how a person's own dataset is given, of a sample its base. Why
+    a dataset cannot be fetched is left in a file for `list_unavailable`.
     """
     base = base_of(name)
     splits = _load_base(base, folder, seed, local, mirror)
@@ -142,11 +141,7 @@ def fetch_dataset(name: str, folder: Path, mirror: str | None = None) -> dict[st
 
 
 def record_outcomes(results: Mapping[str, Any], folder: Path) -> None:
-    """Write down which datasets could not be had; delete the notes of those that were.
-
-    results : a `FetchResult` by dataset. folder : the data folder, in which the notes are. Datasets
-    that could not be had are refused at the end, by name.
-    """
+    """Write into the data folder which datasets could not be had, and refuse these by name."""
     for name, result in results.items():
         note = folder / name / _UNAVAILABLE
         if result.ok:

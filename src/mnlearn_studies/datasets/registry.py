@@ -1,7 +1,6 @@
 """The datasets: what `workflow/datasets.tsv` says about each, and the public files of each.
 
-A dataset is fetched as it is, built from the public files of `workflow/sources.tsv`, embedded, or
-not public. A file is verified by its length and git's object id, byte for byte.
+Files are those of `workflow/sources.tsv`, verified by their length and git's object id.
 """
 
 import difflib
@@ -35,11 +34,7 @@ State = Literal["verified", "absent", "altered"]
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A public file.
-
-    content : what it is, for messages: "train data of nltcs". path : its place below a data folder
-    or a mirror. blob_id : git's object id of its content, 40 hexadecimal digits.
-    """
+    """A public file: its name for messages, its place in a data folder, its git object id."""
 
     content: str
     path: str
@@ -80,12 +75,10 @@ class RemoteFile:
 class Entry:
     """One dataset of the registry.
 
-    label : as the papers print it. rows : number of examples of each split; empty if it is not
-    public. density : share of ones over all splits, to three places; 0 if it is not stated.
-    blob_ids : git's object id of each split as text without a header. recipe : `FETCHED`,
-    `EMBEDDED`, `UNAVAILABLE`, or how it is built, see `built.RECIPES`. origin : the address with
-    `{split}` in the place of the split, or the source of the files that it is built from; datasets
-    of one source have the same examples in the same order. files : what is fetched.
+    rows, blob_ids : of each split, empty if it is not public. density : share of ones, 0 if it is
+    not stated. recipe : `FETCHED`, `EMBEDDED`, `UNAVAILABLE` or a name of `built.RECIPES`. origin :
+    the address with `{split}`, or the source of the files; one source has the same examples in one
+    order.
     """
 
     name: str

@@ -1,7 +1,6 @@
-"""Names of samples: training data of growing size, several folds of each, as datasets.
+"""Names of samples: `msnbc-n1000-f0` is the first fold of MSNBC with 1,000 training examples.
 
-`msnbc-n1000-f0` is the first fold of MSNBC with 1,000 training examples. `msnbc-n1000` stands for
-the mean over the folds; it is a row of scores and never a dataset.
+`msnbc-n1000` stands for the mean over the folds; it is a row of scores and never a dataset.
 """
 
 import re
@@ -75,10 +74,9 @@ def list_means(names: Iterable[str]) -> list[str]:
 
 
 def expand_names(names: Iterable[str], known: Sequence[str], *, keep_means: bool) -> list[str]:
-    """Return the datasets that short names stand for: that of a dataset for all its samples.
+    """Return the datasets that short names stand for: BASE, or BASE-nSIZE, for all samples.
 
-    known : the datasets of the study, with the samples. keep_means : whether BASE-nSIZE stays, as
-    the name of the means over folds. Otherwise it stands for the folds.
+    keep_means : whether BASE-nSIZE stays, as the name of the means over folds.
     """
     found: list[str] = []
     for name in names:

@@ -47,11 +47,7 @@ def read_models(path: Path) -> dict[str, str]:
 
 
 def find_version(folder: Path, dataset: str, name: str, suffix: str) -> Path | None:
-    """Return the file of a record in the folder of its kind, whatever its recipe; None if missing.
-
-    Of several versions, which a checkout in git can leave until the next run, it is the first by
-    name.
-    """
+    """Return the file of a record in the folder of its kind, whatever its recipe, or None."""
     return min((folder / dataset).glob(f"{name}@*{suffix}"), default=None)
 
 

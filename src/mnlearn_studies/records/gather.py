@@ -17,10 +17,9 @@ COLUMNS = ("study", "dataset", "method", "variant", "quantity", "value", "stderr
 
 
 def gather(study: Study, records: Mapping[str, Sequence[Path]]) -> pd.DataFrame:
-    """Return the numbers of all records of a study, tidy: one row per number; see COLUMNS.
+    """Return the numbers of all records of a study by kind, tidy: one row per number; see COLUMNS.
 
-    Means over folds stand at the end, see `study.samples`. records : the files of its records by
-    kind. What the rows of a kind are is said in `records.kinds`.
+    Means over folds stand at the end, see `study.samples`.
     """
     rows: list[Row] = []
     for name, kind in KINDS.items():
@@ -44,8 +43,7 @@ def read_scores(path: Path) -> pd.DataFrame:
 def mean_over_folds(scores: pd.DataFrame) -> pd.DataFrame:
     """Return the means over the folds of each size, with their standard errors.
 
-    The standard error is the sample standard deviation over folds divided by the square root of
-    their number; it is missing for a single fold. A number that only some folds have has no mean.
+    The error is missing for a single fold. A number that only some folds have has no mean.
     """
     means = {d: list_means([d]) for d in scores["dataset"].unique()}
     of_samples = scores[scores["dataset"].map(lambda d: bool(means[d]))]

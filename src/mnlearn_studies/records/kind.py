@@ -47,15 +47,11 @@ class Planned(Protocol):
 class Kind:
     """One kind of record: which there are, what each depends on, how it is made, what it shows.
 
-    name : name of the kind, of its folder in the results of a study, and of its rule. files : the
-    files of a record by name, below the results. The first is the record. The digest of the recipe
-    is part of the name, so that a file that exists is current. roots : the definitions whose code
-    makes a record, see `code_digest`. splits : the splits of the dataset that it is made from.
-    is_asked : whether a study asks for such records by themselves. Others are only made for these.
-    quantities : pattern of the quantities that only such records have; empty for none. alone :
-    whether no other job runs on the machine meanwhile. is_local : whether it is made where
-    Snakemake runs: nodes of a cluster may have no network. seconds, mib : names of the costs of its
-    jobs, see `plan.costs`; empty if jobs take hardly longer than it takes to start them.
+    files : by name, below the results, the record first; with the digest of the recipe in the name,
+    a file that exists is current. roots, splits : the code and the data that make it. is_asked :
+    whether a study asks for it by itself. quantities : pattern of those that only it has. alone,
+    is_local : whether no other job runs meanwhile, and where it is made. seconds, mib : costs, see
+    `plan.costs`.
     """
 
     name: ClassVar[str]

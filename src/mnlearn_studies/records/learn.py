@@ -50,12 +50,9 @@ def _read_parts(job: Job) -> tuple[list[dict[str, Any]], int]:
 def learn_cell(job: Job) -> None:
     """Search a grid and write the models of a cell, its grid points and its record to a folder.
 
-    The recipe has the `learner`; the `grid`, values by parameter as in a study; `left_out`, if any,
-    points of it; and the `criterion`: if it is not empty, the last choice is made by the score
-    `metric`, CMLL if not given, on validation data, with a number of query groups and arguments of
-    `Inference`. The inputs are the splits, the dependency `network` that the method builds on, if
-    it does, and what the processes left that did `parts` of the work before, see `kinds.parts`;
-    they used the same folder of finished grid points.
+    The recipe has the `learner`, the `grid`, points `left_out`, and the `criterion` of the last
+    choice if it is not the learner's. The inputs are the splits, the dependency `network` to build
+    on, and what `parts` left in the same folder of grid points.
     """
     parts, n_shares = _read_parts(job)
     search, context = open_search(job, n_shares)
@@ -65,11 +62,7 @@ def learn_cell(job: Job) -> None:
 
 
 def learn_part(job: Job) -> None:
-    """Do one part of the work of `learn_cell`, keep it in the checkpoints, and say so in a file.
-
-    All parts and `learn_cell` share the checkpoint folder, in which a killed part resumes. The
-    names of the record are the method, the round, k and n of part k/n.
-    """
+    """Do one part of the work of `learn_cell`, keep it in the checkpoints, and say so in a file."""
     _, round_name, number, of = job.record.names
     part = Part(int(number), int(of))
     learner = load_learner(job.recipe["learner"])

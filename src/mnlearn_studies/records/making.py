@@ -17,9 +17,8 @@ _DIGEST = re.compile(r"@[0-9a-f]+")
 def make_record(kind: Kind, job: Job) -> None:
     """Make a record, then remove the files of the same record that another recipe made.
 
-    A record that is there under its current name stays as it is, with its other files: git does not
-    keep the scores by example of a cell, and where they are missing they are made beside it. If a
-    record that stays speaks of another model of the same cell, nothing is made.
+    A record under its current name stays, and files beside it that git does not keep are made. If
+    it speaks of another model of the same cell, nothing is made.
     """
     job = dataclasses.replace(job, models=kind.digests(job))
     for path in job.given.get(BESIDE, ()):

@@ -14,11 +14,7 @@ Recipe = dict[str, Any]
 
 @dataclass(frozen=True)
 class Record:
-    """One record of a study.
-
-    kind : the name of its kind, see `records.kinds`. study : empty for splits of a dataset, which
-    all studies share. names : the methods that it is about.
-    """
+    """One record of a study: its kind and methods; splits of a dataset are of no study."""
 
     kind: str
     study: str
@@ -44,11 +40,8 @@ class Record:
 class Job:
     """What a process needs to make one record; `mnlearn step record` is given it as JSON.
 
-    inputs : files that are read, by name: a path, or a list of paths. outputs : files that are
-    written, by name; the first is the record. given : what changes no number: where data come from,
-    the folder of checkpoints. threads : the result does not depend on their number. models : the
-    digest of the chosen model of each method that the record is about; `make_record` reads it from
-    the inputs.
+    inputs, outputs : files by name, the first output is the record. given : what changes no number.
+    models : digests of the chosen models, which `make_record` reads from the inputs.
     """
 
     record: Record

@@ -1,8 +1,6 @@
-"""The Bayesian network interchange format (`.bif`, version 0.15).
+"""The Bayesian network interchange format (`.bif`, version 0.15), also as JavaBayes writes it.
 
-The states of a variable are numbered in the order of its declaration. Where commas separate names,
-a name may contain blanks. The blocks may be in any order and the keywords in capitals; JavaBayes
-writes no `|` in a head.
+Where commas separate names, a name may contain blanks. The blocks may be in any order.
 """
 
 import itertools

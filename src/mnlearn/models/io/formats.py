@@ -64,10 +64,9 @@ def load_model(path: Path | str) -> Model:
 
 
 def save_model(model: Model, path: Path | str) -> None:
-    """Write a model; the suffix names the format. Equal models are written to equal bytes.
+    """Write a model, or the other kind that it is too; the suffix names the format.
 
-    Only `.npz` keeps all of the model. A model that is another kind's too may be written as that:
-    circuits and junction trees as networks, Bayesian networks as Markov networks.
+    Equal models are written to equal bytes; only `.npz` keeps all of a model.
     """
     check_writable(path)
     form = BY_SUFFIX[form_of(path)]

@@ -47,10 +47,9 @@ def check_sums(
     name: str,
     parents: Sequence[tuple[str, Sequence[str]]] = (),
 ) -> None:
-    """Refuse distributions, on the last axis, that do not add up to 1.
+    """Refuse distributions, on the last axis, that do not add up to 1, as far as `words` are exact.
 
-    `words` are the numbers as they are printed, which says how far they are rounded. `parents` are
-    the names and states of the other axes.
+    `parents` are the names and states of the other axes.
     """
     total = prob.sum(axis=-1)
     off = np.abs(total - 1.0)

@@ -19,11 +19,9 @@ from mnlearn.runtime.decompression import COMPRESSED
 class Form:
     """A form of model files.
 
-    suffix : that of the files. read, write : the functions, `module.function` of this folder; empty
-    if there is none. holds : the kinds of models that are written as they are; others are converted
-    to the first. begins : how the text of a model begins, by which stdin is known; a pattern.
-    is_numbered : whether numbers stand in the place of names and states. is_graph : whether it
-    holds the edges of a model only.
+    read, write : functions of this folder, `module.function`, or empty. holds : kinds of models
+    that are written as they are. begins : pattern of a text by which stdin is known. is_numbered :
+    whether numbers stand for names and states. is_graph : whether it holds edges only.
     """
 
     suffix: str

@@ -1,7 +1,6 @@
 """The format of the UAI competitions: networks as tables (`.uai`), and evidence (`.uai.evid`).
 
-The words are: MARKOV or BAYES; the number of variables and their numbers of values; the number of
-factors and the variables of each; then for each factor the number of its cells and their values, of
+MARKOV or BAYES; the numbers of values; the variables of each factor; then the cells of each, of
 which the last variable changes fastest. Evidence and lists of questions may follow.
 """
 
@@ -49,11 +48,7 @@ class Factor(NamedTuple):
 
 
 def read_uai(path: Path | str) -> MarkovNetwork | BayesianNetwork:
-    """Read a network, whose variables have the numbers from 0 as states.
-
-    A Markov network has a feature for each cell that is not 1, with the logarithm as weight; see
-    `network_with_constant`.
-    """
+    """Read a network; a Markov network has a feature for each cell that is not 1."""
     reader = _Reader(path)
     kind, arity, factors = reader.factors()
     n_known = len(reader.evidence(arity))
@@ -82,8 +77,8 @@ def read_uai_evidence(path: Path | str, schema: Schema) -> list[dict[int, int]]:
 def _tables(schema: Schema, factors: Sequence[Factor]) -> dict[int, CpdTable]:
     """Return factors that are conditional distributions by the variable that each belongs to.
 
-    The variable is the last of the scope; the first one where the last ones are not all different.
-    Where sums show it, the first variable of a scope changes fastest, as pgmpy writes it.
+    It is the last of the scope, or else the first. Where sums show it, the first variable of a
+    scope changes fastest, as pgmpy writes it.
     """
     if not all(factor.scope for factor in factors):
         raise InputError("BAYES: expected one distribution of each variable.")

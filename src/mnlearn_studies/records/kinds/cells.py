@@ -51,12 +51,9 @@ _ROOTS = (
 def score_cell(job: Job) -> None:
     """Score every variant of a learned cell on the test data and write the cell.
 
-    The inputs are the record of a search, beside which are its models and its grid points, the
-    `test` data, and `groups`, the partitions of the variables into query groups. The first
-    partition gives the CMLL that is reported, the others its spread, for the chosen variant only.
-    The recipe has `inference`, arguments of `Inference`; `cmll_of`, which models are given a CMLL,
-    see `Study.cmll_of`; and `further_inference`, arguments of `Inference` and
-    `examples` by name, each of which gives the chosen model a `cmll_<name>` as well.
+    The first of the partitions `groups` gives the CMLL, the others its spread. The recipe has
+    `inference`; `cmll_of`, see `Study.cmll_of`; and `further_inference`, each of which gives the
+    chosen model a `cmll_<name>`.
     """
     tuning, recipe = job.path("models"), job.recipe
     record = read_record(tuning, *_NEEDED)

@@ -1,8 +1,7 @@
 """Queries of growing size: how well, and how fast, models answer them on test examples.
 
-Scores are in nats per query variable, and seconds are per query; `seconds_single_per_query` is of
-queries that a circuit answers one at a time. `cll_sampled` and `cmll_sampled` are of the queries
-that all models answer.
+Scores are in nats per query variable, seconds per query; `..._single` is of one query at a time,
+`..._sampled` of the queries that all models answer.
 """
 
 import time
@@ -47,9 +46,8 @@ _SINGLE = 100
 def query_curve(job: Job) -> dict[str, Any]:
     """Return how well a model answers queries of growing shares of the variables.
 
-    Of models other than circuits the recipe has `inference`, arguments of `Inference`; `n_sampled`,
-    how many of the first queries they answer, all if None; and `beliefs`, whether they also answer
-    by belief propagation.
+    Of models other than circuits the recipe has `inference`; `n_sampled`, how many queries they
+    answer, all if None; and `beliefs`, whether by belief propagation too.
     """
     recipe, test = job.recipe, load_npz(job.path("test"))
     model = read_npz(job.chosen())
@@ -264,12 +262,7 @@ class Curves(Kind):
         return query_curve(job)
 
     def rows(self, study: Study, record: Mapping[str, Any], path: Path) -> Iterator[Row]:
-        """Yield scores and seconds by the share p of the variables, as `<name>_q<p>`.
-
-        `cll` is of circuits, `seconds_single` of circuits that answer one query at a time,
-        `<score>_sampled` of those queries that all models answer, `<name>_beliefs` of models that
-        also answer by belief propagation, and `converged_beliefs` the share in which it converged.
-        """
+        """Yield scores and seconds by the share p of the variables, as `<name>_q<p>`."""
         for point in record["points"]:
             share = f"q{point['percentage']}"
             for name in ("cll", "cll_sampled", "cmll", "cmll_sampled", "cmll_beliefs"):

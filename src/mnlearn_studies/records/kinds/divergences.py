@@ -27,10 +27,9 @@ N_SAMPLES = 10_000
 def log_ratios(
     first: ArithmeticCircuit, second: ArithmeticCircuit, n_samples: int, seed: int, threads: int = 1
 ) -> NDArray[np.float64]:
-    """Return log P(x) - log Q(x) in nats of independent samples x of P.
+    """Return log P(x) - log Q(x) of samples x of P, in nats; their mean estimates KL(P || Q).
 
-    The circuits have the same variables; hidden ones are summed out. The mean is an unbiased
-    estimate of KL(P || Q). Infinity stands for a state to which Q gives probability 0.
+    Hidden variables are summed out; infinity stands for a state to which Q gives probability 0.
     """
     rows = draw(first, n_samples, seed, threads)
     log_p = log_value(first, rows, threads) - log_partition(first)

@@ -1,7 +1,6 @@
-"""Log-likelihoods of networks whose partition function is not known, and what inference takes.
+"""Log-likelihoods of networks by estimates of log Z: Bethe's, and annealed importance sampling.
 
-A network is scored with the Bethe estimate of log Z and with annealed importance sampling. A model
-with exact inference has its log-likelihood in its cell; here its queries are timed.
+Of a model with exact inference, queries are timed.
 """
 
 import itertools
@@ -40,11 +39,7 @@ _KEYS = ("beliefs", "annealing", "queries")
 
 
 def compare_likelihoods(job: Job) -> dict[str, Any]:
-    """Return the log-likelihoods of networks by each estimate of log Z, or the seconds of queries.
-
-    The settings of a job are `beliefs`, arguments of `Inference` for belief propagation;
-    `annealing`, n_chains and n_steps; `queries`, examples and the percentage of the variables.
-    """
+    """Return log-likelihoods of networks by each estimate of log Z, or seconds of queries."""
     for key in _KEYS:
         if key not in job.recipe["settings"]:
             raise InputError(f"settings: expected the key {key!r}.")

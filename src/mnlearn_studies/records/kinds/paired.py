@@ -15,11 +15,7 @@ from mnlearn_studies.study.frames import read_frame
 
 
 def compare_paired(first: Path, second: Path) -> dict[str, Any]:
-    """Return the mean differences of the scores by test example that two files both have.
-
-    Each difference is the score of the first less that of the second, with the standard error of
-    the mean over test examples, in nats.
-    """
+    """Return the mean differences, first less second, of the scores of test examples."""
     a, b = _read_scores(first), _read_scores(second)
     if len(a) != len(b) or len(a) < 2:
         raise InputError(

@@ -17,8 +17,7 @@ CHECKPOINTS = {"checkpoints": "results/checkpoints"}
 class Parts(Kind):
     """A part of the learning of a cell; its names are the method, the round, k and n of part k/n.
 
-    A search that starts from parts finds their work in the checkpoints, and learns what it does not
-    find. So recipes of cells do not depend on parts, and a part has the recipe of the models.
+    A search finds the work of parts in the checkpoints, so recipes of cells do not depend on parts.
     """
 
     name = "parts"

@@ -16,10 +16,9 @@ from mnlearn_studies.study.definition import Study
 def draw_queries(job: Job) -> None:
     """Draw test examples and, for each of them, the order in which its variables are queried.
 
-    The file has `example`, int64 of (n_examples,), places in the test data in the order drawn; and
-    `rank`, uint16 of (n_examples, n_vars). A query of n variables asks for those of rank below n,
-    given all others. The variables of a query are among those of every larger query, and the first
-    queries are the same however many are drawn.
+    The file has `example`, places in the test data, and `rank`, uint16 of (n_examples, n_vars): a
+    query of n variables asks for those of rank below n. The first queries are the same whatever
+    their number.
     """
     test = load_npz(job.path("test"))
     rng = stream(job.recipe["seed"], job.record.dataset, "queries")

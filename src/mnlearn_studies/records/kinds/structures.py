@@ -25,11 +25,7 @@ class Structure:
 
 
 def couplings(network: MarkovNetwork) -> dict[tuple[int, int], float]:
-    """Return the pairwise couplings of a network: its energy in products of -1 and 1 variables.
-
-    A feature of k literals adds its weight over 2 ** k to every pair, with the sign of the
-    product of the two values; unlike `MarkovNetwork.edges`, no pair of a feature drops out.
-    """
+    """Return the pairwise couplings of a network: its energy in products of -1 and 1 variables."""
     out: dict[tuple[int, int], float] = {}
     for f in range(len(network.features)):
         literals = network.features.literals(f)

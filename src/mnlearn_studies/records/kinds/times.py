@@ -70,9 +70,8 @@ class Timed:
 def time_methods(job: Job) -> dict[str, Any]:
     """Learn the chosen model of each method again, on one thread, and return how long it takes.
 
-    Nothing is shared with other grid points, and all methods take turns in `ROUNDS` rounds, so that
-    what slows the machine for a while slows all; one that took more than `LONG` seconds leaves. The
-    `runs` of a method are processor seconds by part, from the structure to writing the model.
+    Nothing is shared with other grid points. All methods take turns in `ROUNDS` rounds, so that
+    what slows the machine slows all; one that took more than `LONG` seconds leaves.
     """
     labels = job.record.names
     cells = zip(labels, job.paths("cells"), strict=True)

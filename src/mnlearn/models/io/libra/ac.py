@@ -1,9 +1,8 @@
 """The text of arithmetic circuits (`.ac`), and d-DNNF (`.nnf`), write only.
 
-The first line has the numbers of values of the variables, and each further line a node, children
-before parents: `v VARIABLE VALUE`, `n NUMBER`, `+ CHILD...` or `* CHILD...`. Behind `EOF`, lines
-`NODE NUMBER LITERAL...` may have the conjunctions of the number nodes. Lines `# names` and `#
-states` at the end, which Libra does not read, are JSON.
+The first line has the numbers of values, and each further line a node, children first: `v VARIABLE
+VALUE`, `n NUMBER`, `+ CHILD...` or `* CHILD...`. Behind `EOF`, lines `NODE NUMBER LITERAL...` have
+conjunctions; the last lines `# names` and `# states` are JSON, which Libra does not read.
 """
 
 import csv
@@ -84,9 +83,8 @@ def _last_lines(schema: Schema) -> list[str]:
 def write_nnf(circuit: ArithmeticCircuit, path: Path | str) -> None:
     """Write a circuit as d-DNNF, in the form of the compiler d4, and its weights to a second file.
 
-    The file has the nodes first, `o N 0` for a sum, `a N 0` for a product and `t N 0` for the
-    constant 1; node 1 is the root. Then each line `PARENT CHILD LITERAL... 0` is an edge. Literal c
-    says that column c (from 1) is 1, and -c that it is 0; parameters are further literals.
+    Nodes are `o N 0` (sum), `a N 0` (product) and `t N 0` (the constant 1), the root first; edges
+    are `PARENT CHILD LITERAL... 0`. Literal c says that column c is 1, -c that it is 0.
     """
     weights = _weights(circuit, path)
     n_inner = len(circuit.is_sum)

@@ -292,11 +292,7 @@ class Conditions:
         self._codes: dict[str, int] = {}
 
     def codes(self, texts: Sequence[str]) -> list[int]:
-        """Return the literals 2 * column + value of a conjunction, ascending and none twice.
-
-        A variable of more than two states has one literal for the state that it must have, or one
-        for each state that it must not have.
-        """
+        """Return the literals 2 * column + value of a conjunction, ascending and none twice."""
         try:
             found = {self._codes[text] for text in texts}
         except KeyError:

@@ -73,9 +73,8 @@ def read_mn(path: Path | str) -> MarkovNetwork:
 def read_dn(path: Path | str) -> DependencyNetwork:
     """Read a dependency network.
 
-    The first tree of a CPD that mentions its target becomes the tree of the CPD. All other factors
-    become features, without those that do not mention the target, because they cancel in the
-    normalisation.
+    The first tree of a CPD that mentions its target becomes its tree, all other factors features;
+    those without the target cancel in the normalisation.
     """
     reader = Reader(path, "DN")
     n_vars = len(reader.schema)
@@ -176,8 +175,7 @@ def _check(reader: Reader, target: int, value: NDArray[np.float64], where: Seque
 def _by_target(reader: Reader, tree: Tree, target: int) -> CpdTree:
     """Return the tree without tests of the target and without branches that cannot be reached.
 
-    The function descends the trees for all states of the target together. A node of the result
-    tests what the first of them tests that tests anything.
+    The function descends the trees for all states of the target together.
     """
     schema = reader.schema
     states = [{ALWAYS: 1, **schema.implied(target, state)} for state in range(schema[target].arity)]
@@ -218,8 +216,7 @@ def _dense(
 ) -> tuple[tuple[int, ...], NDArray[np.float64]] | None:
     """Return the parents of a table, ascending, and its cells with the target on the last axis.
 
-    None if it does not mention the target, which one of a single state need not be, or has more
-    than `MAX_CELLS` cells.
+    None if it has more than `MAX_CELLS` cells, or lacks a target of several states.
     """
     schema = reader.schema
     mentioned = {int(schema.variable_of[code >> 1]) for row in table.rows for code in row.codes}
