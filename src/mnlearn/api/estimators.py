@@ -200,7 +200,7 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         check_data(X, argument)
         X = as_frame(X)
         if not is_frame(X):
-            # What is missing or infinite is refused below, where the column is named.
+            # What is missing or infinite is refused below, with its place.
             X = validate_data(
                 self,
                 X,
@@ -209,7 +209,7 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
                 accept_sparse=("csr", "csc", "coo"),
                 ensure_all_finite=False,
             )
-            check_finite(X, argument, missing)
+            check_finite(X, argument)
             schema = None if reset else self.schema_
             table = read_table(X, LATER, argument, schema, keeps_lists=True)
         else:

@@ -210,12 +210,12 @@ def draw_edge_stability(
     return figure
 
 
-def draw_all(found: Estimate) -> dict[str, Figure]:
+def draw_all(estimate: Estimate) -> dict[str, Figure]:
     """Return the figures of all that was estimated, by the names of their files."""
-    drawn = {name: draw(found) for name, draw in _DRAWN.items()}
-    if found.comparison is not None:
-        labels, scale = found.network.labels, found.network.scale(found.coding)
-        drawn["comparison"] = _draw_compared(found.comparison, found.groups, labels, scale)
+    drawn = {name: draw(estimate) for name, draw in _DRAWN.items()}
+    if estimate.comparison is not None:
+        labels, scale = estimate.network.labels, estimate.network.scale(estimate.coding)
+        drawn["comparison"] = _draw_compared(estimate.comparison, estimate.groups, labels, scale)
     return {name: figure for name, figure in drawn.items() if figure is not None}
 
 
@@ -282,32 +282,32 @@ def draw_ising(
 
 
 def _draw_compared(
-    found: IsingComparison, groups: ItemGroups | None, labels: Sequence[str], scale: float
+    comparison: IsingComparison, groups: ItemGroups | None, labels: Sequence[str], scale: float
 ) -> Figure:
     """Draw the networks of groups; `labels` are the variables of `groups`."""
-    kept = next(iter(found.networks.values())).labels
-    return draw_networks(found.networks, groups and groups.select(labels, kept), scale)
+    kept = next(iter(comparison.networks.values())).labels
+    return draw_networks(comparison.networks, groups and groups.select(labels, kept), scale)
 
 
-def _draw_stability(found: Estimate) -> Figure | None:
-    if found.stability is None:
+def _draw_stability(estimate: Estimate) -> Figure | None:
+    if estimate.stability is None:
         return None
-    network = found.network
-    scale = network.scale(found.coding)
-    return draw_edge_stability(network, found.stability, fitting(network.labels), scale)
+    network = estimate.network
+    scale = network.scale(estimate.coding)
+    return draw_edge_stability(network, estimate.stability, fitting(network.labels), scale)
 
 
-def _draw_differences(found: Estimate) -> Figure | None:
-    if found.stability is None:
+def _draw_differences(estimate: Estimate) -> Figure | None:
+    if estimate.stability is None:
         return None
-    network, labels = found.network, fitting(found.network.labels)
+    network, labels = estimate.network, fitting(estimate.network.labels)
     edges = [f"{labels[u]} – {labels[v]}" for u, v in network.edges().tolist()]
     strongest = np.argsort(-np.abs(network.weight).sum(axis=1), kind="stable")
     by_strength = [labels[v] for v in strongest]
-    compared = compare_strengths(network, found.stability).reorder(strongest)
+    compared = compare_strengths(network, estimate.stability).reorder(strongest)
     return draw_differences(
         [
-            ("edges", edges, compare_edges(network, found.stability)),
+            ("edges", edges, compare_edges(network, estimate.stability)),
             ("strength", by_strength, compared),
         ]
     )

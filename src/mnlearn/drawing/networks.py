@@ -39,9 +39,9 @@ def layout(n_vars: int, edges: Sequence[tuple[int, int]]) -> NDArray[np.float64]
     graph = nx.Graph()
     graph.add_nodes_from(range(n_vars))
     graph.add_edges_from(edges)
-    parts = sorted(map(sorted, nx.connected_components(graph)), key=lambda p: (-len(p), p[0]))
-    tied = [part for part in parts if len(part) > 1]
-    alone = [v for part in parts if len(part) == 1 for v in part]
+    components = sorted(map(sorted, nx.connected_components(graph)), key=lambda c: (-len(c), c[0]))
+    tied = [component for component in components if len(component) > 1]
+    alone = [v for component in components if len(component) == 1 for v in component]
     placed = [_place_part(graph.subgraph(part)) for part in tied]
     sizes = [np.ptp(at, axis=0) for at in placed]
     # All parts together fill about a square.
@@ -260,8 +260,8 @@ def _is_dark(colour: str) -> bool:
     """Tell whether white letters have more contrast: a relative luminance below 0.18 (WCAG 2.1)."""
     from matplotlib.colors import to_rgb
 
-    parts = np.array(to_rgb(colour))
-    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    rgb = np.array(to_rgb(colour))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     return float(linear @ (0.2126, 0.7152, 0.0722)) < 0.18
 
 

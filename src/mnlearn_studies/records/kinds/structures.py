@@ -10,7 +10,7 @@ import numpy as np
 from mnlearn.models.io.native import read_npz
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import read_json
+from mnlearn_studies.records.files import read_record, refuse_damaged
 from mnlearn_studies.records.kind import Kind, json_of
 from mnlearn_studies.records.record import Job
 from mnlearn_studies.study.definition import Study
@@ -51,12 +51,10 @@ def describe_structure(path: Path) -> dict[str, Any]:
 
 def read_structure(path: Path) -> Structure:
     """Return the structure in a record."""
-    record = read_json(path)
-    try:
-        found = {(int(u), int(v)): float(w) for u, v, w in record["couplings"]}
-        return Structure(tuple(record["names"]), found)
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: is not the record of a structure.") from error
+    record = read_record(path, "names", "couplings")
+    with refuse_damaged(path):
+        strengths = {(int(u), int(v)): float(w) for u, v, w in record["couplings"]}
+        return Structure(tuple(record["names"]), strengths)
 
 
 class Structures(Kind):
