@@ -52,7 +52,7 @@ if workflow.is_main_process and not workflow.dryrun:
     for STUDY in RUNNING:
         PLAN.set_aside(STUDY)
 TO_MAKE = PLAN.jobs()
-RESOURCES = JobResources(PLAN, load_laws(WORKFLOW / "costs.tsv"))
+RESOURCES = JobResources(PLAN, load_laws())
 # The file of each study that says that its tables, figures and pages are written.
 MADE = {study: str(stamp_of(PLAN, study)) for study in RUNNING}
 
