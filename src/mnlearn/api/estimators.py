@@ -209,7 +209,7 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
                 accept_sparse=("csr", "csc", "coo"),
                 ensure_all_finite=False,
             )
-            check_finite(X, argument)
+            check_finite(X, argument, missing)
             schema = None if reset else self.schema_
             table = read_table(X, LATER, argument, schema, keeps_lists=True)
         else:

@@ -140,14 +140,19 @@ def check_data(X: Any, argument: str = "X") -> None:
     check_shape(getattr(given, "shape", ()), argument)
 
 
-def check_finite(X: Any, argument: str) -> None:
-    """Refuse infinite numbers of an array."""
+def check_finite(X: Any, argument: str, missing: bool) -> None:
+    """Refuse infinite numbers of an array, and NaN unless cells may be missing."""
     stored = getattr(X, "data", X) if hasattr(X, "toarray") else X
-    if stored.dtype.kind != "f" or not np.isinf(stored).any():
+    if stored.dtype.kind != "f" or np.isfinite(stored).all():
         return
     matrix = X.toarray() if hasattr(X, "toarray") else X
-    row, v = np.argwhere(np.isinf(matrix))[0].tolist()
-    raise InputError(f"{argument}, row {row}, column {v}: expected a number, got {matrix[row, v]}.")
+    wrong = np.isinf(matrix) if missing else ~np.isfinite(matrix)
+    if wrong.any():
+        row, v = np.argwhere(wrong)[0].tolist()
+        where = f"{argument}, row {row}, column {v}"
+        if np.isnan(matrix[row, v]):
+            raise InputError(f"{where}: is missing (NaN); fill it in or leave the row out.")
+        raise InputError(f"{where}: expected a number, got {matrix[row, v]}.")
 
 
 def to_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
