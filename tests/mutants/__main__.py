@@ -126,8 +126,8 @@ def record(target):
 
     def work():
         prepare(target.group)
-        pytest.main([*options, "-m", "not slow", *paths], plugins=[recorder])
-        return recorder.tests
+        status = int(pytest.main([*options, "-m", "not slow", *paths], plugins=[recorder]))
+        return recorder.tests, status
 
     found = {}
     # One file at a time: one that takes too long leaves the others.
@@ -136,9 +136,11 @@ def record(target):
         for path in sorted(folder.rglob("test_*.py")) if folder.is_dir() else [folder]:
             paths = [str(path)]
             outcome = in_fork(work, MOST_SECONDS_OF_FILE)
-            found |= outcome.value or {}
-            if outcome.how != "done":
-                print(f"{path.relative_to(ROOT)}: {outcome.how}, left out", flush=True)
+            own, status = outcome.value or ({}, 0)
+            found |= own
+            if outcome.how != "done" or status not in (0, 1):
+                how = outcome.how if status == 0 else f"pytest ended with status {status}"
+                print(f"{path.relative_to(ROOT)}: {how}, left out", flush=True)
     return found
 
 
