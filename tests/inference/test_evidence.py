@@ -38,6 +38,7 @@ def read(tmp_path, content, schema=SCHEMA):
         "True,OLD,nan,*\n",
         "ill,age,sex,kind\nyes,old,*,*\n",
         "age;ill\nold;yes\n",
+        "age;ill\nold;yes;\n",
         "ill\tage\nt\told\n",
         ",age,ill\n7,old,yes\n",
         "person_id,age,ill\np7,old,yes\n",
@@ -47,6 +48,12 @@ def read(tmp_path, content, schema=SCHEMA):
 )
 def test_forms_of_one_row(tmp_path, content):
     assert read(tmp_path, content)[0] == [[1, 2, None, None]]
+
+
+def test_rows_with_names_may_end_in_what_is_asked(tmp_path):
+    assert read(tmp_path, "ill,age\np1,yes,\np2,no,\n")[0] == [
+        [v, None, None, None] for v in (1, 0)
+    ]
 
 
 def test_words_alone_are_no_names(tmp_path):

@@ -178,6 +178,7 @@ def _read_table(path: Path, schema: Schema) -> tuple[Evidence, str | None]:
     if not table:
         raise InputError(f"{path}: holds no evidence.")
     cells = Cells(names, [row for _, row in table], [line for line, _ in table])
+    cells = _without_last_separator(cells, schema)
     _check_widths(cells, len(schema), path)
     cells, _ = without_empty(cells, keep_empty=True)
     variables, note = _variables_of(cells, schema, f"{path}, line {first}")
@@ -191,6 +192,23 @@ def _read_table(path: Path, schema: Schema) -> tuple[Evidence, str | None]:
         place = partial(_name_cell, name_row, schema.names[v])
         values[:, v] = match_states(schema[v], column, place)
     return Evidence(values, name_row), note
+
+
+def _without_last_separator(cells: Cells, schema: Schema) -> Cells:
+    """Return cells without the empty one after the last separator of each row.
+
+    A row that is one cell longer than the names may also begin with a name of its own, as R writes
+    it; then its first cell is no state of the first variable.
+    """
+    header = cells.header
+    if header is None or header[0] not in schema.names:
+        return cells
+    first = schema[schema.names.index(header[0])]
+    for row in cells.rows:
+        is_state = is_missing(row[0]) or row[0] == _ASKED or find_state(first, row[0]) is not None
+        if len(row) != len(header) + 1 or row[-1] or not is_state:
+            return cells
+    return Cells(header, [row[:-1] for row in cells.rows], cells.lines)
 
 
 def _check_widths(cells: Cells, n_vars: int, path: Path) -> None:
