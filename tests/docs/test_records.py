@@ -1,6 +1,7 @@
 """Decision records stay few and short; longer notes are outside of the documentation site."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,26 @@ def test_what_is_cited_by_number_exists(words, paths):
     }
     assert cited
     assert not {place for place in cited if place[1] not in known}
+
+
+def git(*arguments, given=None):
+    """Return what a git command prints."""
+    command = ["git", "-C", str(ROOT), *arguments]
+    return subprocess.run(
+        command, input=given, capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+def test_commits_that_are_named_are_in_the_history():
+    if not (ROOT / ".git").exists() or git("rev-parse", "--is-shallow-repository") == "true":
+        pytest.skip("the history is not at hand")
+    named = {
+        (path.relative_to(ROOT).as_posix(), commit)
+        for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+        for commit in re.findall(r"`([0-9a-f]{8})`", path.read_text(encoding="utf-8"))
+    }
+    asked = "\n".join(f"{commit}^{{commit}}" for _, commit in sorted(named))
+    said = git("cat-file", "--batch-check=%(objecttype)", given=asked).splitlines()
+    assert len(said) == len(named) > 10
+    unknown = zip(sorted(named), said, strict=True)
+    assert not [place for place, line in unknown if line != "commit"]
