@@ -33,6 +33,7 @@ fit atomic --train d.data --out a.npz --trace file/t.csv | file/t.csv: cannot be
 fit chowlou --train d.data --out a.npz | did you mean chow_liu.
 fit gssl --train d.data --seed 99999999999999999999 --out a.npz | --seed: expected 0 to
 fit atomic --train d.data --out a.npz --trace ./a.npz | a.npz: two outputs of this command
+fit lw --train d.data --out a.npz | to build on; --network FILE names one
 compile atomic judge | METHOD: expected some of acbn
 convert m.npz - | -: expected the form of what is written, such as -.bif.
 fit dn2mn --train d.data --network m.npz --out a.npz

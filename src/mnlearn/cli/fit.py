@@ -106,7 +106,7 @@ def fit(
     with at("--seed"):
         seeds = learner.seeds(seed)
     grid = learner.grid({**seeds, **chosen})
-    _check_format(method, learner, out)
+    _check_files(method, learner, out, network)
     check_outputs((out, trace), train, valid, grid_path, network)
     if valid is None and any(len(values) > 1 for values in grid.values()):
         raise InputError("--grid: expected --valid, the data to choose values on.")
@@ -169,8 +169,8 @@ def _treatment(missing: str, learner: "type[Learner]", seed: int, threads: int) 
         return Treatment(treatment_of(missing, learner.criterion) or REFUSE, seed, threads)
 
 
-def _check_format(method: str, learner: "type[Learner]", out: Path) -> None:
-    """Refuse a file of a form that cannot hold the model that a method learns."""
+def _check_files(method: str, learner: "type[Learner]", out: Path, network: Path | None) -> None:
+    """Refuse a file whose form cannot hold the model, and a network that is missing."""
     from mnlearn.models.io.suffixes import READ, form_of
 
     check_model_file(out)
@@ -179,6 +179,11 @@ def _check_format(method: str, learner: "type[Learner]", out: Path) -> None:
         raise InputError(
             f"{out}: expected a file that ends in {', '.join(first)} or {last}, which can hold a "
             f"model of {method}."
+        )
+    if network is None and learner.network == "required":
+        raise InputError(
+            f"{method}: expected a dependency network to build on; --network FILE names one, such "
+            "as 'mnlearn fit dn_tree' writes."
         )
 
 
