@@ -22,6 +22,15 @@ def binary_network(seed):
     return bayesian_network(assemble(schema, trees), schema)
 
 
+def test_rows_beyond_the_first_block():
+    network = binary_network(1)
+    rows = all_states(N)
+    many = np.tile(rows, (40, 1))
+    expected = np.tile(network.log_likelihood(rows), 40)
+    assert len(many) > 2000
+    np.testing.assert_array_equal(network.log_likelihood(many), expected)
+
+
 def test_a_cycle_is_named(tmp_path):
     (tmp_path / "c.bn").write_text(
         "2,2\nBN {\nv0 {\ntree {(v1_0 (v0_0 -1 -0.5) (v0_0 -0.5 -1))}\n}\n"

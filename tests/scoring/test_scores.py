@@ -24,6 +24,7 @@ from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.scoring.any_model import approximate_ll, cll, cmll, ll, pll
+from mnlearn.scoring.metrics import Request, find_metric
 from mnlearn.variables.schema import NO_STATE
 
 GROUPS = [[0, 3], [1, 2], [4]]
@@ -53,6 +54,16 @@ def test_pll_of_every_kind_of_model(make, seed):
         every = expected[data.row_of]
         assert_allclose(found.mean, every.mean())
         assert_allclose(found.standard_error, every.std(ddof=1) / np.sqrt(len(every)))
+
+
+def test_a_likelihood_is_estimated_by_messages_only_where_they_are_asked_for():
+    model = random_network(0)
+    data, measure = random_rows(0, model.schema), find_metric("ll").measure
+    beliefs = Inference("bp", iterations=50)
+    exact, estimate = ll(model, data).mean, approximate_ll(model, data, beliefs).mean
+    assert abs(exact - estimate) > 1e-4
+    assert measure(model, data, Request(inference=beliefs)).mean == estimate
+    assert measure(model, data, Request(inference=EXACT)).mean == exact
 
 
 @pytest.mark.parametrize("seed", range(3))

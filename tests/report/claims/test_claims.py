@@ -169,6 +169,8 @@ def test_published_counts_are_of_all_datasets(published, number, shown):
         ({**WINS, "rule": "near", "bound": 1, "b": [A, B]}, "claim 1, b: expected a mapping with"),
         ({"kind": "ratio", "a": A, "b": B, "published": "two"}, "expected a number, got 'two'"),
         ({"kind": "ratio", "a": A, "b": B, "published": 0}, "published: expected a number above 0"),
+        ({"kind": "value", "a": A, "dataset": "kdd", "rule": "time", "published": 0},
+         "published: expected a number above 0"),
         ({"kind": "range", "a": A, "b": B, "published": "a to b"}, "expected numbers"),
         ({"kind": "range", "a": A, "b": B, "published": "7"},
          "study s, claim 1, published: expected 2 numbers, got 1"),

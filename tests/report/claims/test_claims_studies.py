@@ -199,7 +199,9 @@ def test_recorded_scores_give_every_claim_a_verdict(name, published):
     without = [(claim.id, claim.statement) for claim in open_claims if not claim.cause]
     assert not without, "give each a cause, a slip, or what a check needs"
     results = [claim for claim in found if not claim.is_setup]
-    assert count_verdicts(found).startswith(f"{len(results)} results: ")
+    paragraphs = count_verdicts(found).split("\n\n")
+    assert paragraphs[0].startswith(f"{len(results)} results: ")
+    assert len(paragraphs) == 1 + (len(results) < len(found))
     assert all(claim.brief.startswith(claim.title) for claim in found)
 
 
