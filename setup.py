@@ -15,10 +15,8 @@ ROOT = Path(__file__).parent
 PLACE = Path("mnlearn_studies", "study_files")
 # Relative to the repository.
 STUDY_FILES = (
-    "Snakefile",
     "config.yaml",
     "docs/methods/*.md",
-    "profiles/*/config.yaml",
     "workflow/Snakefile",
     "workflow/*.tsv",
     "workflow/jobs.sh",

@@ -20,11 +20,12 @@ def test_the_crate_says_what_made_each_figure(tmp_path):
     graph = json.loads((tmp_path / "crate/ro-crate-metadata.json").read_text("utf-8"))["@graph"]
     entities = {entity["@id"]: entity for entity in graph}
 
+    main = "workflow/Snakefile"
     root = entities["./"]
     assert root["identifier"] == commit
-    assert root["mainEntity"] == {"@id": "Snakefile"}
+    assert root["mainEntity"] == {"@id": main}
     assert root["license"].endswith("/MIT")
-    assert "ComputationalWorkflow" in entities["Snakefile"]["@type"]
+    assert "ComputationalWorkflow" in entities[main]["@type"]
     files = [path for path, entity in entities.items() if "File" in entity["@type"]]
     files = [unquote(path) for path in files]
     assert all((tmp_path / "crate" / path).exists() for path in files)

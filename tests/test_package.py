@@ -18,8 +18,8 @@ ROOT = Path(__file__).parent.parent
 pytestmark = pytest.mark.xdist_group("package")
 STUDY_FILES = Path("mnlearn_studies", "study_files")
 SOURCES = (
-    *("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "Snakefile"),
-    *("CHANGELOG.md", "CITATION.cff", "config.yaml", "workflow", "profiles", "docs", "src"),
+    *("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE"),
+    *("CHANGELOG.md", "CITATION.cff", "config.yaml", "workflow", "docs", "src"),
 )
 BUILD = "import setuptools.build_meta as build, sys; build.build_{}(sys.argv[1])"
 
@@ -80,8 +80,8 @@ def listing(folder):
 
 def test_the_wheel_holds_what_studies_need(installed):
     """New files of the workflow have to be found by the patterns in setup.py, or named here."""
-    wanted = {name: (ROOT / name).read_bytes() for name in ("Snakefile", "config.yaml")}
-    for place, pattern in (("workflow", "*"), ("profiles", "*"), ("docs/methods", "*.md")):
+    wanted = {"config.yaml": (ROOT / "config.yaml").read_bytes()}
+    for place, pattern in (("workflow", "*"), ("docs/methods", "*.md")):
         for path in (ROOT / place).rglob(pattern):
             if path.is_file() and path.suffix not in (".py", ".pyc"):
                 wanted[path.relative_to(ROOT).as_posix()] = path.read_bytes()
@@ -137,7 +137,7 @@ def test_a_plan_without_a_checkout(installed, tmp_path):
     own_folder(tmp_path)
     source = installed / STUDY_FILES
     files = (source / "config.yaml", "config.yaml")
-    options = ("--snakefile", source / "Snakefile", "--configfile", *files)
+    options = ("--snakefile", source / "workflow/Snakefile", "--configfile", *files)
     done = run(
         *("-m", "snakemake", "-n", "--cores", "1", *options, "--config", "studies=[own]"),
         folder=tmp_path,

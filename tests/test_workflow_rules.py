@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("rules")]
 HOSTILE = ["a`touch hit`", "$(touch hit)", "a;touch hit", "a'\"|touch hit", "../hit", "a b", "-a"]
 # Answered in a comment of the Snakefile.
 ANSWERED = {"Specify a conda environment or container for each rule."}
-RULES = [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]
+RULES = [ROOT / "workflow/Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]
 
 
 def test_every_value_in_a_command_is_quoted():
@@ -51,7 +51,7 @@ def test_lint_gives_no_advice_that_is_not_answered(tmp_path):
     done = Tree(tmp_path).run("-m", "snakemake", "--lint")
     titles = set(re.findall(r"^    \* (.+):$", done.stdout + done.stderr, re.MULTILINE))
     assert titles == ANSWERED, done.stderr
-    comments = (ROOT / "Snakefile").read_text()
+    comments = (ROOT / "workflow/Snakefile").read_text()
     assert all(f'# - "{title}": ' in comments for title in ANSWERED)
 
 
@@ -161,7 +161,12 @@ def test_a_plan_shows_the_true_inputs_and_outputs_of_each_job(fresh):
         *("products_tiny", "shares", "shares"),
     ]
     for rule, given, made, words in jobs:
-        assert words[:2] == ["mnlearn", "step"]
+        assert words[:4] == [
+            "source",
+            f"{tree.folder}/workflow/rules/../jobs.sh;",
+            "mnlearn",
+            "step",
+        ]
         if rule == "products_tiny":
             records = [path for other, _, path, _ in jobs if other in ("cells", "shares")]
             assert set(given.split(", ")) == {path.split(", ")[0] for path in records}

@@ -62,11 +62,11 @@ class Tree:
 
     def __init__(self, folder, study=TINY):
         self.folder, self.results = folder, folder / "results"
-        for name in ("workflow", "src", "profiles"):
+        for name in ("workflow", "src"):
             shutil.copytree(
                 ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__")
             )
-        for name in ("Snakefile", "config.yaml", ".gitignore"):
+        for name in ("config.yaml", ".gitignore"):
             shutil.copy(ROOT / name, folder / name)
         self.write_study(study)
 

@@ -22,7 +22,7 @@ from mnlearn_studies.study.definition import load_studies
 
 ROOT = Path(__file__).parent.parent
 BUILD = ROOT / "build"
-MAIN = "Snakefile"
+MAIN = "workflow/Snakefile"
 # What the files are that somebody looks for first.
 NAMES = {
     "config.yaml": "What a run computes",

@@ -2,6 +2,8 @@
 # person looks: the file whose lines `mnlearn study` shows while the run goes on, or the output of
 # Snakemake.
 { exec 3>>"${MNLEARN_FAILURES:-}"; } 2>/dev/null || exec 3>&2
+# Threads of a job are those Snakemake gives it, whatever library would like to start more.
+export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 # The log can be on a full disk: the command then says so there.
 export MNLEARN_ERRORS_DESCRIPTOR=3
 

@@ -22,7 +22,7 @@ def packaged(tmp_path, monkeypatch):
     """Go to an empty folder; return the folder of the files that the package brings."""
     packaged = tmp_path / "site/study_files"
     packaged.mkdir(parents=True)
-    for name in ("workflow", "config.yaml", "docs", "Snakefile"):
+    for name in ("workflow", "config.yaml", "docs"):
         (packaged / name).symlink_to(ROOT / name)
     # No checkout is above this file.
     code = tmp_path / "a/b/c/d/registry.py"
@@ -100,7 +100,7 @@ def test_snakemake_is_told_where_the_files_are(packaged):
         return run._snakemake_command("dtsl", ["nltcs"], ["--cores", "all"], None)
 
     start = [sys.executable, "-m", "snakemake", "--cores", "all"]
-    snakefile = ["--snakefile", str(packaged / "Snakefile")]
+    snakefile = ["--snakefile", str(packaged / "workflow/Snakefile")]
     files = [str(packaged / "config.yaml")]
     config = ["--config", "studies=[dtsl]", 'datasets=["nltcs"]']
     assert command() == [*start, *snakefile, "--configfile", *files, *config]
@@ -173,7 +173,7 @@ def test_profiles(packaged, monkeypatch):
     assert run._snakemake_settings(None, "local") == ["--workflow-profile", str(folder)]
     settings = run._snakemake_settings("3", str(folder))
     assert settings == ["--workflow-profile", str(folder), "--cores", "3"]
-    refuse("study demo --profile zzz", "--profile zzz: expected local, slurm, or a folder")
+    refuse("study demo --profile zzz", "--profile zzz: expected default, local, slurm, or a folder")
     monkeypatch.setattr(run, "_SLURM_PLUGIN", "snakemake_executor_plugin_slurm_absent")
     monkeypatch.setitem(sys.modules["mnlearn.cli.commands"]._EXTRAS, run._SLURM_PLUGIN, "slurm")
     refuse("study demo --profile slurm", "install it with `pip install 'mnlearn[slurm]'`")

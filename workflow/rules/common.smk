@@ -2,50 +2,78 @@
 What to run: the studies, the datasets, and the plan that says which records there are to be.
 """
 
-import json
-import os
 from pathlib import Path
 
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.prepare import check_dataset, list_unavailable
-from mnlearn_studies.plan.configuration import planned
+from mnlearn_studies.plan.configuration import complete, planned
 from mnlearn_studies.plan.resources import load_laws
 from mnlearn_studies.plan.resources import JobResources
 from mnlearn_studies.records.kinds import KINDS
 from mnlearn_studies.records.record import Record
+from mnlearn_studies.records.files import TUNING_RECORD
 from mnlearn_studies.report.all_products import product_files, stamp_of
 from mnlearn_studies.running.locks import mark_run
-from mnlearn_studies.study.reading import read
-from mnlearn_studies.study.settings import Settings
 
-# Whichever Snakefile includes this one.
-WORKFLOW = Path(str(workflow.current_basedir)).parent
+# What the shell of each job reads first. The workflow can lie on a server.
+JOBS = workflow.source_path("../jobs.sh")
 
-# Threads of a job are those Snakemake gives it, whatever library would like to start more.
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
-    os.environ[variable] = "1"
 
-JOBS = WORKFLOW / "jobs.sh"
-shell.prefix("source {JOBS:q}; ")
+def find_results():
+    """Return the folder of the results of this run, and whether they are kept in a storage.
+
+    Rules write `results/...`. As a module with a prefix, Snakemake puts the prefix before it; with
+    a storage, the files of a job are copies in a folder of Snakemake.
+    """
+    modifier = workflow.modifier.path_modifier
+    made = modifier.modify("results/made", "output")
+    stored = getattr(made, "flags", {}).get("storage_object")
+    path = Path(made if stored is None else stored.local_path())
+    return path.parent, stored is not None
+
+
+RESULTS, IS_STORED = find_results()
+
+
+def is_folder(file):
+    """Whether rules name the folder of a file instead.
+
+    Models stand beside their record, and their number depends on the grid. A storage keeps their
+    folder, which a job that is killed does not hand over.
+    """
+    return IS_STORED and Path(file).name == TUNING_RECORD
+
+
+def named(file):
+    """Return how rules name a file of the plan; what is not of the results stays where it is."""
+    path = Path(file)
+    if not path.is_relative_to(RESULTS):
+        return local(str(file))
+    path = Path("results", path.relative_to(RESULTS))
+    return str(path.parent if is_folder(path) else path)
+
+
+def located(file, name):
+    """Return where a job has a file of the plan, by the name that Snakemake gives to the job."""
+    return str(Path(name, TUNING_RECORD)) if is_folder(file) else str(name)
 
 
 def make_plan():
-    """Return the plan of the run; a fault in a study or a dataset's name ends the planning."""
+    """Return the configuration and the plan of the run; a fault in either ends the planning."""
     try:
-        read(Settings, config, "config.yaml")
-        left_out = list_unavailable(Path("results/data"))
-        plan = planned(
-            config["studies"], config["datasets"], config, Path("results"), left_out
-        )
+        settings = complete(config, "config.yaml")
+        asked, own = settings["datasets"], settings["local"]
+        left_out = list_unavailable(RESULTS / "data")
+        plan = planned(settings["studies"], asked, settings, RESULTS, left_out)
         wanted = {d for study in plan.studies.values() for d in study.datasets}
-        for name in sorted(wanted | set(config["datasets"])):
-            check_dataset(name, config["local"])
+        for name in sorted(wanted | set(asked)):
+            check_dataset(name, own)
     except InputError as error:
         raise WorkflowError(str(error)) from None
-    return plan
+    return settings, plan
 
 
-PLAN = make_plan()
+SETTINGS, PLAN = make_plan()
 RUNNING = PLAN.running
 # Jobs of a cluster read this file too, and a dry run writes nothing.
 if workflow.is_main_process and not workflow.dryrun:
@@ -54,7 +82,7 @@ if workflow.is_main_process and not workflow.dryrun:
 TO_MAKE = PLAN.jobs()
 RESOURCES = JobResources(PLAN, load_laws())
 # The file of each study that says that its tables, figures and pages are written.
-MADE = {study: str(stamp_of(PLAN, study)) for study in RUNNING}
+MADE = {study: named(stamp_of(PLAN, study)) for study in RUNNING}
 
 
 wildcard_constraints:

@@ -14,6 +14,8 @@ One rule for each kind of record. What a kind is made from, and how, says its fi
     curves, likelihoods, structures, divergences      models, and test data
 """
 
+from dataclasses import replace
+
 
 def record_of(kind, wildcards):
     """Return the record of a job, and whether its recipe is the current one."""
@@ -33,28 +35,75 @@ def inputs_of(kind):
         # another record needs them, Snakemake would make it again too.
         if not is_current or (PLAN.is_made(record) and record not in TO_MAKE):
             return {}
-        return {name: ancient(file) for name, file in kind.inputs(PLAN, record).items()}
+        return {
+            name: ancient(
+                named(files) if isinstance(files, str) else [*map(named, files)]
+            )
+            for name, files in kind.inputs(PLAN, record).items()
+        }
 
     return inputs
 
 
-def job_of(kind):
-    """Return a function that gives what a job is told, as JSON."""
+def outputs_of(kind):
+    """Return the files that a rule makes, by name."""
+    outputs = {}
+    for name, file in kind.files.items():
+        # What is there stays until it is whole anew: scores by example are not kept in git, and
+        # are made again beside a cell that is. A storage has all files of a record or none.
+        kept = directory if is_folder(file) else str
+        outputs[name] = (kept if IS_STORED else update)(named(RESULTS / file))
+    return outputs
 
-    def job(wildcards):
+
+def located_all(files, names):
+    """Return where a job has files of the plan, one or several, by their names."""
+    if isinstance(files, str):
+        return located(files, names)
+    names = [names] if isinstance(names, str) else names
+    return [located(file, name) for file, name in zip(files, names, strict=True)]
+
+
+def job_of(kind):
+    """Return a function that gives what a job is told, as JSON, with the files of Snakemake."""
+
+    def job(wildcards, input, output):
         record, is_current = record_of(kind, wildcards)
-        return PLAN.job(record).to_json() if is_current else ""
+        if not is_current:
+            return ""
+        whole = PLAN.job(record)
+        # A record that is made again without need, as with `--forceall`, has no inputs here.
+        inputs = {
+            name: located_all(files, getattr(input, name, files))
+            for name, files in whole.inputs.items()
+        }
+        outputs = {
+            name: located(file, output[name]) for name, file in whole.outputs.items()
+        }
+        return replace(whole, inputs=inputs, outputs=outputs).to_json()
 
     return job
 
 
 def asked_of(kind, what):
-    """Return a function that gives the priority, the memory or the minutes of a job."""
+    """Return a function that gives the memory or the minutes of a job.
 
-    def asked(wildcards):
-        return what(record_of(kind, wildcards)[0])
+    A job that is tried again, as the profile of a cluster allows, asks for twice as much each time.
+    """
+
+    def asked(wildcards, attempt):
+        return what(record_of(kind, wildcards)[0]) * 2 ** (attempt - 1)
 
     return asked
+
+
+def priority_of(kind):
+    """Return a function that gives the priority of a job."""
+
+    def priority(wildcards):
+        return RESOURCES.priority(record_of(kind, wildcards)[0])
+
+    return priority
 
 
 for KIND in KINDS.values():
@@ -66,14 +115,12 @@ for KIND in KINDS.values():
         input:
             unpack(inputs_of(KIND)),
         output:
-            # What is there stays until it is whole anew: scores by example are not kept in git, and
-            # are made again beside a cell that is.
-            **{name: update(f"results/{file}") for name, file in KIND.files.items()},
+            **outputs_of(KIND),
         log:
             f"results/logs/{PLACE}.log",
         benchmark:
             f"results/benchmarks/{PLACE}.tsv"
-        priority: asked_of(KIND, RESOURCES.priority)
+        priority: priority_of(KIND)
         localrule: KIND.is_local
         # What runs alone takes all processors, so that nothing else of this run disturbs it. On a
         # cluster their number is not known here.
@@ -83,5 +130,6 @@ for KIND in KINDS.values():
             runtime=asked_of(KIND, RESOURCES.minutes),
         params:
             job=job_of(KIND),
+            jobs=JOBS,
         shell:
-            "mnlearn step record {params.job:q} --threads {threads} &>{log:q}"
+            "source {params.jobs:q}; mnlearn step record {params.job:q} --threads {threads} &>{log:q}"

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -38,9 +37,9 @@ def datasets(as_json: bool, folder: Path) -> None:
     Your own datasets, those under `local` in config.yaml, come last. Their sizes are known once a
     study has read them.
     """
-    from mnlearn_studies.plan.configuration import dataset_rows, dataset_table
+    from mnlearn_studies.plan.configuration import configuration, dataset_rows, dataset_table
 
-    rows = dataset_rows(folder, _own_configuration().get("local"))
+    rows = dataset_rows(folder, configuration()["local"])
     if as_json:
         click.echo(json.dumps({"datasets": rows}))
     else:
@@ -60,14 +59,7 @@ def fetch(names: tuple[str, ...], mirror: str | None, folder: Path, jobs: int) -
     from mnlearn_studies.datasets.fetch import fetch_many
     from mnlearn_studies.datasets.prepare import record_outcomes
     from mnlearn_studies.datasets.registry import load_registry
-
-    mirror = mirror or _own_configuration().get("mirror") or None
-    record_outcomes(fetch_many(names or tuple(load_registry()), folder, mirror, jobs), folder)
-
-
-def _own_configuration() -> dict[str, Any]:
-    """Return the configuration of the current folder; empty if it has none."""
     from mnlearn_studies.plan.configuration import configuration
-    from mnlearn_studies.study.folders import run_folder
 
-    return configuration() if (run_folder() / "config.yaml").exists() else {}
+    mirror = mirror or configuration()["mirror"] or None
+    record_outcomes(fetch_many(names or tuple(load_registry()), folder, mirror, jobs), folder)

@@ -37,16 +37,21 @@ def record(job: str, threads: int) -> None:
 
 @step.command()
 @click.argument("name", metavar="STUDY")
-@click.option("--config", "changed", default="{}", help="Keys of config.yaml, as JSON.")
-@click.option("--out", type=FILE, required=True, help="File that says what was written.")
-def products(name: str, changed: str, out: Path) -> None:
-    """Write scores, tables, figures, claims and pages of a study from its records."""
+@click.option("--config", "given", default="{}", help="Keys of config.yaml, as JSON.")
+@click.option(
+    "--out", type=FILE, required=True, help="RESULTS/made/FILE, which says what was written."
+)
+def products(name: str, given: str, out: Path) -> None:
+    """Write scores, tables, figures, claims and pages of a study from its records in RESULTS."""
     from mnlearn.cli.options import parse_object
-    from mnlearn_studies.plan.configuration import plan_of
+    from mnlearn_studies.datasets.prepare import list_unavailable
+    from mnlearn_studies.plan.configuration import complete, planned
     from mnlearn_studies.report.all_products import write_all
 
-    config = parse_object(changed, "--config")
-    write_all(plan_of(name, config.pop("datasets", []), **config), name, out)
+    config = complete(parse_object(given, "--config"), "--config")
+    results = out.parent.parent
+    left_out = list_unavailable(results / "data")
+    write_all(planned([name], config["datasets"], config, results, left_out), name, out)
 
 
 # The products that `--only` chooses from.

@@ -17,10 +17,12 @@ from mnlearn_studies.plan.planning import Plan, differences
 from mnlearn_studies.records.record import Record
 from mnlearn_studies.study.definition import Study, load_studies, load_study, study_path
 from mnlearn_studies.study.folders import (
+    CONFIG,
     config_files,
     data_folder,
     own_file,
     results_folder,
+    source_folder,
     workflow_folders,
 )
 from mnlearn_studies.study.reading import read
@@ -41,6 +43,13 @@ def configuration() -> dict[str, Any]:
             raise InputError("expected keys with values.", where=path)
         content |= given
         read(Settings, content, str(path))
+    return content
+
+
+def complete(given: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return a configuration with the keys that it lacks, as mnlearn sets them, checked."""
+    content = {**read_yaml(source_folder() / CONFIG), **given}
+    read(Settings, content, where)
     return content
 
 

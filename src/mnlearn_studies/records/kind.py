@@ -22,6 +22,7 @@ class Planned(Protocol):
     """What a kind asks the plan of a run."""
 
     studies: Mapping[str, Study]
+    results: Path
     seed: int
     local: Mapping[str, Any]
     mirror: str

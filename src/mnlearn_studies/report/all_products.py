@@ -1,6 +1,6 @@
 """All that a run writes from the records of a study, and whether it is up to date."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ from mnlearn_studies.report.pages.overview import (
 )
 from mnlearn_studies.report.pages.study import build_study_page, summarise
 from mnlearn_studies.study.definition import Study, studies_of_papers
-from mnlearn_studies.study.folders import results_folder, run_folder, source_folder
+from mnlearn_studies.study.folders import results_folder, source_folder
 
 
 def read_commit(results: Path) -> str:
@@ -60,7 +60,7 @@ def write_study_page(plan: Plan, name: str) -> None:
 def result_pages() -> dict[Path, str]:
     """Return the text of the pages of results/ that git keeps, which runs of studies write too."""
     results = results_folder()
-    plans = {name: plan_of(name, [], left_out={}) for name in _recorded_studies()}
+    plans = {name: plan_of(name, [], left_out={}) for name in _recorded_studies(results)}
     pages = {results / name / "README.md": study_page(plan, name) for name, plan in plans.items()}
     return {
         **{path: _STUDY_NOTE + text for path, text in pages.items()},
@@ -74,7 +74,7 @@ def result_pages() -> dict[Path, str]:
 def _conclusions(plans: Mapping[str, Plan]) -> str:
     """Return the page on the conclusions of the papers, and draw its figure."""
     papers = [name for name in studies_of_papers() if name in plans]
-    materials = {name: load_material(name, plans[name].seed) for name in papers}
+    materials = {name: load_material(plans[name], name) for name in papers}
     stale = {
         name: {(r.dataset, m) for r, _ in stale_records(plans[name], name) for m in r.names}
         for name in papers
@@ -91,46 +91,46 @@ def overview_pages() -> dict[Path, str]:
     """Return the text of those pages of results/ that ask of no record whether it is current."""
     results, papers = results_folder(), studies_of_papers()
     return {
-        results / "README.md": index_page(),
+        results / "README.md": index_page(results),
         results / "FIDELITY.md": _RECORD_NOTE + build_fidelity_page(papers, results),
         results / "CLAIMS.md": _RECORD_NOTE + build_claim_page(papers, results),
     }
 
 
-def index_page() -> str:
+def index_page(results: Path) -> str:
     """Return the text of the index of all results."""
-    return _STUDY_NOTE + build_index(_recorded_studies(), results_folder())
+    return _STUDY_NOTE + build_index(_recorded_studies(results), results)
 
 
-def _recorded_studies() -> dict[str, Study]:
+def _recorded_studies(results: Path) -> dict[str, Study]:
     """Return the studies with results that the index lists, in alphabetical order."""
-    names = sorted(path.parent.name for path in results_folder().glob("*/claims.csv"))
+    names = sorted(path.parent.name for path in results.glob("*/claims.csv"))
     studies = {name: find_study(name) for name in names}
     return {name: study for name, study in studies.items() if study.content.get("listed", True)}
 
 
 def study_page(plan: Plan, name: str) -> str:
     """Return the page of a study that has run."""
-    material = load_material(name, plan.seed)
+    material = load_material(plan, name)
     return build_study_page(
         material,
         claims.evaluate(material),
-        learner_summaries(material.study),
+        learner_summaries(plan, name),
         plan.kept(name),
         common_commit([plan]),
     )
 
 
-def learner_summaries(study: Study) -> dict[str, str]:
+def learner_summaries(plan: Plan, name: str) -> dict[str, str]:
     """Return a paragraph of Markdown on each learner of a study."""
-    docs = source_folder() / "docs"
+    study, docs = plan.studies[name], source_folder() / "docs"
     # Elsewhere than in a checkout, the documentation is not where links of pages lead.
-    is_linked = source_folder() == run_folder()
+    is_linked = source_folder().resolve() == plan.results.resolve().parent
     learners = dict.fromkeys(map(study.learner, study.methods))
     return {learner: summarise(learner, docs, is_linked) for learner in learners}
 
 
-def common_commit(plans: Iterable[Plan]) -> str:
+def common_commit(plans: Collection[Plan]) -> str:
     """Return the commit of the record; empty if a record of some studies is not current."""
     stale = (
         plan.stale(record)
@@ -138,7 +138,7 @@ def common_commit(plans: Iterable[Plan]) -> str:
         for study in plan.running
         for record in plan.all_records(study)
     )
-    commit = read_commit(results_folder())
+    commit = next((read_commit(plan.results) for plan in plans), "")
     return "" if commit and any(stale) else commit
 
 
@@ -184,7 +184,7 @@ def write_all(plan: Plan, name: str, out: Path) -> None:
         write(plan, name)
     if study.content.get("listed", True):
         with FileLock(plan.results / "made" / "index.lock"):
-            write_text(plan.results / "README.md", index_page())
+            write_text(plan.results / "README.md", index_page(plan.results))
     files = (file for files in product_files(study).values() for file in files)
     written = [file for file in files if (folder / file).exists()]
     write_json(out, {file: file_digest(folder / file) for file in written})
@@ -208,18 +208,18 @@ def write_tables(plan: Plan, name: str, only: list[str] | None = None) -> None:
     for record, _ in stale_records(plan, name):
         cells = {(record.dataset, method) for method in record.names}
         stale.setdefault(record.kind, set()).update(cells)
-    material = load_material(name, plan.seed)
+    material = load_material(plan, name)
     tables.write_tables(tables.make_tables(material, stale, only), material.folder / "tables")
 
 
 def write_figures(plan: Plan, name: str, only: list[str] | None = None) -> None:
     """Draw the figures of a study, all or those in `only`."""
-    figures.write_figures(load_material(name, plan.seed), only)
+    figures.write_figures(load_material(plan, name), only)
 
 
 def write_claims(plan: Plan, name: str) -> None:
     """Write the claims of a study's paper."""
-    material = load_material(name, plan.seed)
+    material = load_material(plan, name)
     claims.write_claims(material.study, claims.evaluate(material), material.folder)
 
 
@@ -272,7 +272,7 @@ def _recipe(plan: Plan, name: str) -> dict[str, Any]:
         "labels": study.labels(label_datasets(plan.local)),
         # Pages show titles and citations, and the first paragraphs of the documentation.
         "learners": {each: file_digest(learner_file(each)) for each in learners},
-        "summaries": learner_summaries(study),
+        "summaries": learner_summaries(plan, name),
         "published": file_digest(registry_path().with_name("published.tsv")),
         "datasets": file_digest(registry_path()),
         "commit": read_commit(plan.results),

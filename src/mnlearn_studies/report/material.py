@@ -12,14 +12,13 @@ from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 from mnlearn_studies.datasets.embedded import DRAWN, build_true_network
 from mnlearn_studies.datasets.prepare import label_datasets
-from mnlearn_studies.plan.configuration import configuration, find_study
+from mnlearn_studies.plan.planning import Plan
 from mnlearn_studies.records.files import find_version
 from mnlearn_studies.records.gather import read_scores
 from mnlearn_studies.records.kinds import KINDS
 from mnlearn_studies.records.kinds.structures import Structure, read_structure
 from mnlearn_studies.study.content import Product
 from mnlearn_studies.study.definition import Study
-from mnlearn_studies.study.folders import results_folder
 from mnlearn_studies.study.mentions import check_sources
 from mnlearn_studies.study.published import Number, Source, load_published, numbers, tidy_scores
 from mnlearn_studies.study.reading import place_name, read
@@ -134,14 +133,14 @@ class Material:
         return entry, dataclasses.replace(self, scores=scores, labels=labels)
 
 
-def load_material(name: str, seed: int) -> Material:
+def load_material(plan: Plan, name: str) -> Material:
     """Return the material of a study that has run; networks behind embedded data have the seed."""
-    study, folder = find_study(name), results_folder() / name
+    study, folder = plan.studies[name], plan.results / name
     path = folder / "scores.csv"
     if not path.exists():
         raise InputError(f"{path}: no such file; run the study first.")
-    truths = {d: build_true_network(d, seed) for d in study.datasets if d in DRAWN}
-    labels = label_datasets(configuration()["local"])
+    truths = {d: build_true_network(d, plan.seed) for d in study.datasets if d in DRAWN}
+    labels = label_datasets(plan.local)
     return Material.of(study, read_scores(path), load_published(), labels, folder, truths)
 
 

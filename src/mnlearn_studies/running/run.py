@@ -170,7 +170,8 @@ def _snakemake_command(
     if run_folder() != source_folder():
         # In a checkout Snakemake finds both by itself.
         files = [str(path) for path in config_files()]
-        command += ["--snakefile", str(source_folder() / "Snakefile"), "--configfile", *files]
+        snakefile = source_folder() / "workflow" / "Snakefile"
+        command += ["--snakefile", str(snakefile), "--configfile", *files]
     return [*command, "--config", *config]
 
 

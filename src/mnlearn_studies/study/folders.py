@@ -11,17 +11,20 @@ from mnlearn_studies.datasets.registry import PACKAGED, registry_path
 
 CONFIG = "config.yaml"
 RESULTS = "results"
+# Where a person's own configuration can be; `snakedeploy` puts it into the second place.
+_CONFIGS = (CONFIG, f"config/{CONFIG}")
 
 
 def source_folder() -> Path:
-    """Return the folder with the Snakefile and `workflow/`, found like the registry of datasets."""
+    """Return the folder with `workflow/` and its configuration, found like the registry of datasets."""
     return registry_path().parent.parent
 
 
 def run_folder() -> Path:
-    """Return the folder with `results/`: that with a person's config.yaml or studies, if any."""
+    """Return the folder with `results/`: that with a person's configuration or workflow, if any."""
     source, here = source_folder(), Path.cwd()
-    is_own = (here / CONFIG).exists() or (here / "workflow" / "studies").is_dir()
+    named = (*_CONFIGS, "workflow/studies", "Snakefile", "workflow/Snakefile")
+    is_own = here != source / "workflow" and any((here / name).exists() for name in named)
     return here if source == PACKAGED or is_own else source
 
 
@@ -47,8 +50,8 @@ def config_files() -> list[Path]:
     and its own config.yaml, if there is one, may have some of the keys only.
     """
     source, run = source_folder(), run_folder()
-    own = [run / CONFIG] if run != source and (run / CONFIG).exists() else []
-    return [source / CONFIG, *own]
+    own = (run / name for name in _CONFIGS if run != source)
+    return [source / CONFIG, *[path for path in own if path.exists()][:1]]
 
 
 def workflow_folders() -> list[Path]:

@@ -34,7 +34,7 @@ from mnlearn_studies.records.files import (
     score_record,
 )
 from mnlearn_studies.records.kind import Kind, Planned, Row, head
-from mnlearn_studies.records.kinds.parts import CHECKPOINTS
+from mnlearn_studies.records.kinds.parts import checkpoints_of
 from mnlearn_studies.records.record import Job, Recipe, Record, recipe_digest
 from mnlearn_studies.study.definition import Study
 from mnlearn_studies.study.frames import read_frame
@@ -251,7 +251,7 @@ class Cells(Kind):
         return {**super().inputs(plan, record), "groups": groups}
 
     def given(self, plan: Planned, record: Record) -> dict[str, Any]:
-        return CHECKPOINTS
+        return checkpoints_of(plan)
 
     def make(self, job: Job) -> None:
         score_cell(job)

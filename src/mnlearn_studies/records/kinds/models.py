@@ -7,7 +7,7 @@ from mnlearn.methods import learner_root
 from mnlearn.runtime.code_digest import code_digest
 from mnlearn_studies.records.files import MODEL_CODE
 from mnlearn_studies.records.kind import Kind, Planned
-from mnlearn_studies.records.kinds.parts import CHECKPOINTS, network_input, parts_of
+from mnlearn_studies.records.kinds.parts import checkpoints_of, network_input, parts_of
 from mnlearn_studies.records.learn import learn_cell
 from mnlearn_studies.records.record import Job, Recipe, Record, recipe_digest
 from mnlearn_studies.study.definition import Study
@@ -56,7 +56,7 @@ class Models(Kind):
         return {**super().inputs(plan, record), **network_input(plan, record), "parts": done}
 
     def given(self, plan: Planned, record: Record) -> dict[str, Any]:
-        return CHECKPOINTS
+        return checkpoints_of(plan)
 
     def make(self, job: Job) -> None:
         learn_cell(job)

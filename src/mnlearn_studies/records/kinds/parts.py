@@ -10,8 +10,10 @@ from mnlearn_studies.records.learn import learn_part
 from mnlearn_studies.records.record import Job, Recipe, Record
 from mnlearn_studies.study.definition import Study
 
-# The folder of finished grid points and scores, one for all studies: they share what several learn.
-CHECKPOINTS = {"checkpoints": "results/checkpoints"}
+
+def checkpoints_of(plan: Planned) -> dict[str, str]:
+    """Return the folder of finished grid points and scores, which all studies share."""
+    return {"checkpoints": str(plan.results / "checkpoints")}
 
 
 class Parts(Kind):
@@ -40,7 +42,7 @@ class Parts(Kind):
         return {**super().inputs(plan, record), **network_input(plan, record), "parts": done}
 
     def given(self, plan: Planned, record: Record) -> dict[str, Any]:
-        return CHECKPOINTS
+        return checkpoints_of(plan)
 
     def make(self, job: Job) -> None:
         learn_part(job)
