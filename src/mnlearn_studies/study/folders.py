@@ -16,7 +16,7 @@ _CONFIGS = (CONFIG, f"config/{CONFIG}")
 
 
 def source_folder() -> Path:
-    """Return the folder with `workflow/` and its configuration, found like the registry of datasets."""
+    """Return the folder that has `workflow/`, found like the registry of datasets."""
     return registry_path().parent.parent
 
 
