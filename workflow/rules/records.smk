@@ -123,8 +123,8 @@ for KIND in KINDS.values():
         priority: priority_of(KIND)
         localrule: KIND.is_local
         # What runs alone takes all processors, so that nothing else of this run disturbs it. On a
-        # cluster their number is not known here.
-        threads: (workflow.cores or 1) if KIND.alone else 1
+        # cluster their number is not known here, and `workflow.cores` would end the planning.
+        threads: (workflow.resource_settings.cores or 1) if KIND.alone else 1
         resources:
             mem_mb=asked_of(KIND, RESOURCES.mib),
             runtime=asked_of(KIND, RESOURCES.minutes),
