@@ -40,17 +40,25 @@ def _tables():
         "whole": pd.DataFrame({"a": a + 1, "b": b, "c": c + 1, "d": d}),
         "float": pd.DataFrame({"a": a + 1.0, "b": b * 1.0, "c": c * 1.0, "d": d * 1.0}),
         "bool": pd.DataFrame({"a": a, "b": b, "c": c == 1, "d": d == 1}),
+        # States that differ in spaces only, and words that all begin with a space.
+        "blanks": pd.DataFrame(words).assign(
+            a=pd.Categorical(np.array([" x", "x", "x "], object)[a]), b=" " + words["b"]
+        ),
+        "python": pd.DataFrame(words).astype(pd.StringDtype("python")),
         "nullable": pd.DataFrame({"a": a, "b": b, "c": c == 1, "d": d}).astype(
             {"a": "Int64", "b": "Int8", "c": "boolean", "d": "Float64"}
         ),
     }
     try:
-        import pyarrow  # noqa: F401
+        import pyarrow
     except ImportError:
         return tables
     tables["arrow"] = tables["bool"].assign(b=words["b"]).astype(
         {"a": "int64[pyarrow]", "b": "string[pyarrow]", "c": "bool[pyarrow]"}
     )  # fmt: skip
+    tables["arrow words"] = pd.DataFrame(words).astype(
+        {"a": "string[pyarrow]", "b": pd.ArrowDtype(pyarrow.string()), "c": "string", "d": "str"}
+    )
     return tables
 
 
@@ -104,6 +112,46 @@ def test_a_learner_takes_a_table_and_answers_in_its_words(name, form, tmp_path):
         copy = pickle.loads(pickle.dumps(learner))
         assert copy.score(table) == score
         assert copy.sample(50, random_state=1).equals(drawn)
+
+
+LABELS = {
+    "counted": ([0, 1, 2, 3], "0"),
+    "numbers": ([3, 1, 0, 2], "3"),
+    "mixed": (["a", 1, 2.5, True], "a"),
+    "times": (pd.to_datetime(["2020", "2021", "2022", "2023"]), "2020-01-01 00:00:00"),
+    "levels": (pd.MultiIndex.from_product([["x", "y"], [1, ""]]), "x_1"),
+}
+
+
+@pytest.mark.parametrize("labels", LABELS)
+def test_labels_of_all_kinds_are_names(labels):
+    given, name = LABELS[labels]
+    table = TABLES["str"].set_axis(given, axis=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learner = mn.ChowLiu().fit(table)
+        drawn = learner.sample(30)
+        assert drawn.columns[0] == learner.schema_.names[0] == name
+        assert drawn.dtypes.tolist() == table.dtypes.tolist()
+        assert np.isfinite(learner.score(drawn))
+        assert learner.score(table) == mn.score(learner.model_, table, "ll").mean
+        asked = learner.query({table.columns[0]: "low"})
+        assert asked.equals(learner.model_.query({name: "low"}))
+        # Labels are names in any order, but scikit-learn wants that of `fit`.
+        other = table.iloc[:, ::-1]
+        assert learner.model_.score(other) == learner.score(table)
+    with pytest.raises(ValueError, match=r"in this order|in the same order"):
+        learner.score(other)
+    with pytest.raises(mn.InputError, match=r"two columns are called .*; give one"):
+        mn.ChowLiu().fit(table.iloc[:, [0, 1, 1]])
+
+
+def test_arrays_of_several_kinds_of_states_are_objects():
+    rows = np.array([[1, "x", True], [2, "y", False]] * 9, object)
+    drawn = mn.Atomic().fit(rows).sample(9)
+    assert drawn.dtype == object
+    assert [set(map(type, column)) for column in drawn.T] == [{int}, {str}, {bool}]
+    assert mn.Atomic().fit(np.eye(2, dtype=bool)).sample(3).dtype == bool
 
 
 @pytest.mark.parametrize("form", ["str", "ordered", "nullable"])

@@ -81,8 +81,8 @@ def test_files_are_read_like_the_first(tmp_path):
     with pytest.raises(InputError) as caught:
         load_local(train, new, other, rules=Rules(cut={"c": "median"}))
     assert str(caught.value) == (
-        f"{new}, line 2, column 'b': expected 'f' or 'm', got 'x'; --states names the states of a "
-        "column where it is first read."
+        f"{new}, line 2, column 'b': expected 'f' or 'm', got 'x'; --states \"b=f,m,...\" names "
+        "all states where the column is first read."
     )
 
 

@@ -5,12 +5,13 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+import mnlearn as mn
 from made_data import write
 from mnlearn.data.examples import load_examples
 from mnlearn.data.frames import read_table
 from mnlearn.data.rules import ARGUMENT, KEY, OPTION, READ_DATA, Rules
 from mnlearn.runtime.errors import InputError
-from mnlearn.variables.schema import NO_STATE
+from mnlearn.variables.schema import NO_STATE, Schema, Variable
 
 NO = NO_STATE
 
@@ -45,6 +46,11 @@ def read(column, **said):
         (pd.array([1, None, 0, 1], dtype="Int64"), (0, 1)),
         (pd.array([True, None, False, True], dtype="boolean"), (False, True)),
         (pd.array(["b", None, "a", "a"], dtype="string"), ("a", "b")),
+        ([" b", " a", " a", " a"], (" a", " b")),
+        (
+            pd.IntervalIndex.from_breaks([0, 2, 10, 11])[[2, 1, 0, 1]],
+            tuple(pd.IntervalIndex.from_breaks([0, 2, 10, 11])),
+        ),
     ],
 )
 def test_order_of_states(column, states):
@@ -67,6 +73,26 @@ def test_missing_cells(text):
 def test_words_for_missing_cells_are_compared_as_numbers(na):
     assert read([1, 9, 2, 2], na=(na,))[1] == [1, None, 2, 2]
     assert read(["1", "9.0", "2", "2"], na=(na,))[1] == ["1", None, "2", "2"]
+
+
+def test_a_state_of_the_model_is_no_missing_cell():
+    table = pd.DataFrame({"v": ["NA", "x", " NA", "null"]})
+    schema = Schema((Variable("v", ("NA", "x")),))
+    assert read_table(table, Rules(), schema=schema).values[:, 0].tolist() == [0, 1, 0, NO]
+    said = Rules(states={"v": ("NA", "x")}, empty="x")
+    assert read_table(table, said).values[:, 0].tolist() == [0, 1, 0, 1]
+    assert read_table(table, said, schema=schema).values[:, 0].tolist() == [0, 1, 0, 1]
+    assert read_table(table, Rules(na=("NA",)), schema=schema).values[0, 0] == NO
+
+
+def test_variables_of_one_state_only_are_refused_with_the_remedy():
+    table = pd.DataFrame({"v": ["x", "x"], "w": [2, 2]})
+    with pytest.raises(InputError) as caught:
+        read_table(table, Rules(form=READ_DATA))
+    remedy = 'mn.read_data(X, states={"v": ["x", "..."]})'
+    expected = f"X: each variable has a single state; {remedy} names states that the table lacks."
+    assert str(caught.value) == expected
+    assert mn.read_data(table, states={"v": ["x", "y"]}).schema["v"].states == ("x", "y")
 
 
 def test_a_person_names_states_and_cuts():
@@ -95,12 +121,18 @@ def test_a_person_names_states_and_cuts():
          'or --cut "v=median", or leave it out with --leave-out v.'),
         (pd.date_range("2020", periods=4), {}, "row 0, column 'v': '2020-01-01 00:00:00' is a "
          "date; leave it out with --leave-out v."),
+        ([["a"], ["b", "c"]] * 2, {}, "row 0, column 'v': expected a word or a number, got "
+         "\"['a']\"; leave it out with --leave-out v."),
+        ([b"a", b"b"] * 2, {}, "row 0, column 'v': expected a word or a number, got \"b'a'\"; "
+         "leave it out with --leave-out v."),
         (["2020-01-01", "2020-01-02"] * 2, {}, "row 0, column 'v': '2020-01-01' is a date; leave "
          "it out with --leave-out v."),
         ([None] * 4, {}, "column 'v': all cells are missing; leave it out with --leave-out v."),
         ([1.0, np.inf, 1, 2], {}, "row 1, column 'v': expected a number, got inf."),
         (["a", "b", "c", "d"], {"states": {"v": ("a", "b", "c")}},
          "row 3, column 'v': expected 'a', 'b' or 'c', got 'd'."),
+        (["NA", "b", "NA", "d"], {"states": {"v": ("b", "NA")}},
+         "row 3, column 'v': expected 'b' or 'NA', got 'd'."),
         (["1", "b", "3", "d"], {"cut": {"v": (2.0,)}}, "row 1, column 'v': expected a number, "
          "because --cut cuts the column, got 'b'."),
     ],

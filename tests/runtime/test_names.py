@@ -12,7 +12,10 @@ from mnlearn.runtime.names import check_names, frame_names, one_line
     [
         (["a", ""], "data, column 2: has no name."),
         (["a\x7f"], "data, column 1: 'a\\x7f' has a control character."),
-        (["a", "b", "a"], "data: two columns are called 'a' (1 and 3)."),
+        (
+            ["a", "b", "a"],
+            "data: two columns are called 'a' (1 and 3); give one of them another name.",
+        ),
     ],
 )
 def test_names_that_are_none(names, sentence):

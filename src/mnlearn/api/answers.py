@@ -48,7 +48,8 @@ from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
 from mnlearn.variables.matching import match_state
-from mnlearn.variables.schema import NO_STATE, Literal, Schema, Variable, binary_schema
+from mnlearn.variables.schema import NO_STATE, Literal, Schema, binary_schema
+from mnlearn.variables.variable import variable_of
 
 
 def query(
@@ -169,7 +170,7 @@ def to_schema(variables: Any) -> Schema:
     if isinstance(variables, int | np.integer):
         return binary_schema(int(variables))
     if isinstance(variables, Mapping):
-        return Schema(tuple(Variable(str(name), tuple(own)) for name, own in variables.items()))
+        return Schema(tuple(variable_of(str(name), own) for name, own in variables.items()))
     return binary_schema(len(variables), tuple(variables))
 
 

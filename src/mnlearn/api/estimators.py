@@ -30,7 +30,7 @@ from mnlearn.learning.missing_cells import TREATMENTS, refine, treatment_of
 from mnlearn.runtime.errors import InputError, name_data
 from mnlearn.runtime.progress import shown
 from mnlearn.runtime.random_streams import SEED
-from mnlearn.variables.frames import as_frame, column_names, is_frame
+from mnlearn.variables.frames import as_frame, column_names, counts, is_frame
 from mnlearn.variables.schema import Schema
 
 if TYPE_CHECKING:
@@ -227,22 +227,26 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
             for note in table.notes:
                 warn_user(f"{argument}: {note}.")
         numbering = self._left_out if reset else self._numbering(X, argument)
-        X = X.drop(columns=[name for name in numbering if name in X])
-        validate_data(self, X, reset=reset, skip_check_array=True)
+        names = column_names(X) or ()
+        kept = [name not in numbering for name in names]
+        # scikit-learn takes no names but texts, and numbers from 0 are none.
+        named = X.set_axis(range(len(names)) if counts(names) else names, axis=1)
+        validate_data(self, named.loc[:, kept], reset=reset, skip_check_array=True)
         if reset:
             return table
-        names, expected = column_names(X), self.schema_
-        if names is not None and expected.is_named and names != expected.names:
+        X, expected = X.loc[:, kept], self.schema_
+        given = column_names(X, expected.names)
+        if given is not None and expected.is_named and given != expected.names:
             # Labels that are texts were compared by scikit-learn.
             raise InputError(
                 f"{argument}: expected the columns {some_of(expected.names)} in this order, as in "
-                f"fit, got {some_of(names)}."
+                f"fit, got {some_of(given)}."
             )
         return read_table(X, LATER, argument, expected)
 
     def _numbering(self, X: Any, argument: str) -> list[str]:
         """Return the columns of a table that number its rows; `fit` may have had a Dataset."""
-        schema, names = self.schema_, column_names(X)
+        schema, names = self.schema_, column_names(X, self.schema_.names)
         others = set(names or ()) - {*schema.names} if schema.is_named else set()
         if not others:
             return []

@@ -133,6 +133,8 @@ def check_data(X: Any, argument: str = "X") -> None:
     """Refuse what is no table: a path, a mapping, and an array with a mask."""
     if isinstance(X, str | PathLike):
         raise InputError(f"{argument}: expected data, got a path; mnlearn.read_data reads a file.")
+    if hasattr(X, "collect") and not hasattr(X, "shape"):
+        raise InputError(f"{argument}: expected a table, got {type(X).__name__}; use X.collect().")
     refuse_mask(X, argument)
     if isinstance(X, Mapping) and not hasattr(X, "toarray"):
         raise InputError(f"{argument}: expected a matrix, got a mapping; use pandas.DataFrame(X).")

@@ -48,7 +48,8 @@ from mnlearn.inference.variational import (
 from mnlearn.runtime.errors import InputError, at
 from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.variables.frames import as_frame, column_names, is_frame, states_table
-from mnlearn.variables.schema import BINARY, NO_STATE, Schema
+from mnlearn.variables.schema import NO_STATE, Schema
+from mnlearn.variables.variable import is_numbered
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,7 +86,7 @@ class Question(NamedTuple):
 
 def is_plain(schema: Schema) -> bool:
     """Tell whether variables have no names and the states 0 and 1, as in an array."""
-    return not schema.is_named and all(variable.states == BINARY for variable in schema)
+    return not schema.is_named and all(v.arity == 2 and is_numbered(v.states) for v in schema)
 
 
 def question_of(model: Any, evidence: Any, argument: str = "evidence") -> Question:
@@ -115,7 +116,8 @@ def known_of(model: Any, evidence: Any, argument: str = "evidence") -> NDArray[n
 
 
 def _is_mapping(evidence: Any) -> bool:
-    return evidence is None or (hasattr(evidence, "items") and not is_frame(evidence))
+    is_mapping = hasattr(evidence, "items") and not hasattr(evidence, "toarray")
+    return evidence is None or (is_mapping and not is_frame(evidence))
 
 
 def ask(model: Any, question: Question, variables: Any, how: Asked) -> tuple[list[int], Answer]:
@@ -299,11 +301,13 @@ def advised(advice: str) -> Iterator[None]:
 
 
 def states_array(schema: Schema, values: NDArray[np.uint8]) -> NDArray[Any]:
-    """Return examples of variables without names as an array of their states."""
+    """Return examples of variables without names as an array of states, or of objects."""
     if is_plain(schema):
-        return values
-    columns = [np.array(v.states)[values[:, k]] for k, v in enumerate(schema)]
-    return np.array(columns).T
+        return values.astype(bool) if {v.dtype for v in schema} == {"bool"} else values
+    arrays = [np.array(v.states) for v in schema]
+    if len({a.dtype.kind for a in arrays}) > 1 or "object" in {v.dtype for v in schema}:
+        arrays = [np.array(v.states, object) for v in schema]
+    return np.array([own[values[:, k]] for k, own in enumerate(arrays)]).T
 
 
 def probability(model: Any, event: Any, given: Any) -> float:

@@ -166,7 +166,7 @@ def info(model_path: Path, method: str | None, seed: int, as_json: bool) -> None
     """
     from mnlearn.data.tables import some_of
     from mnlearn.models.io.formats import describe, load_model
-    from mnlearn.variables.schema import BINARY
+    from mnlearn.variables.variable import is_numbered
 
     model = load_model(model_path)
     record = describe(model)
@@ -175,7 +175,7 @@ def info(model_path: Path, method: str | None, seed: int, as_json: bool) -> None
     schema = model.schema
     if schema.is_named:
         record["names"] = list(schema.names) if as_json else some_of(schema.names)
-    if any(variable.states != BINARY for variable in schema):
+    if not all(is_numbered(variable.states) and variable.arity == 2 for variable in schema):
         listed = [f"{v.name}: {some_of(v.texts)}" for v in schema[:_LISTED]]
         more = "; ..." if len(schema) > _LISTED else ""
         texts = {v.name: v.texts for v in schema}

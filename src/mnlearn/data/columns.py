@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,12 +15,14 @@ from mnlearn.variables.matching import (
     find_state,
     intervals_between,
     is_missing,
+    is_word,
     match_states,
     number_of,
     shorten,
     truth_of,
 )
 from mnlearn.variables.schema import BINARY, NO_STATE, Variable
+from mnlearn.variables.variable import PANDAS_STATES
 
 # A column of more different values is refused, unless a person names its states.
 MOST_STATES = 50
@@ -55,16 +57,17 @@ class Column:
         """Return the first row with a value."""
         return int(np.argmax(self.codes == k))
 
-    def filled(self, text: str, na: Sequence[str]) -> "Column":
+    def filled(self, text: str, rules: Rules) -> "Column":
         """Return the column with a value in its missing cells; see `Rules.empty`."""
         missing = np.ones(len(self.values) + 1, bool)
-        missing[self.known(na)] = False
+        given = self.known(rules.na, rules.states.get(self.name, ()))
+        missing[given] = False
         # The code of a missing cell is -1.
         empty = missing[self.codes]
         if not empty.any():
             return self
         number = number_of(text)
-        has_numbers = not any(isinstance(self.values[k], str) for k in self.known(na))
+        has_numbers = not any(isinstance(self.values[k], str) for k in given)
         value: Hashable = text
         if self.dtype is not None and has_numbers and number is not None:
             value = int(number) if number.is_integer() else number
@@ -74,12 +77,15 @@ class Column:
         codes = np.where(empty, len(self.values), self.codes).astype(np.int32)
         return replace(self, values=[*self.values, value], codes=codes, categories=categories)
 
-    def known(self, na: Sequence[str] = ()) -> NDArray[np.intp]:
-        """Return the numbers of the values that are not missing, by the texts `na` too."""
-        named = {str(state) for state in self.categories or ()}
+    def known(self, na: Sequence[str] = (), states: Iterable[Hashable] = ()) -> NDArray[np.intp]:
+        """Return the numbers of the values that are not missing, by the texts `na` too.
+
+        Texts such as NA are known if they are categories, or `states`.
+        """
+        named = {str(state) for state in (*(self.categories or ()), *states)}
         missing = [
-            any(is_missing(value, (word,)) for word in na)
-            or (is_missing(value) and str(value) not in named)
+            any(is_word(value, word) for word in na)
+            or (is_missing(value) and not (isinstance(value, str) and value.strip() in named))
             for value in self.values
         ]
         return np.flatnonzero(~np.array(missing, bool))
@@ -90,13 +96,14 @@ def read_column(column: Column, rules: Rules, place: Place) -> tuple[Variable, N
 
     What is no variable, such as dates and fractions, is refused.
     """
-    known = column.known(rules.na)
-    if not len(known) and not column.categories and column.name not in rules.states:
+    said = rules.states.get(column.name)
+    known = column.known(rules.na, said or ())
+    if not len(known) and not column.categories and said is None:
         raise InputError(
             f"{_of_column(place)}: all cells are missing; {_leaving_out(column, rules)}."
         )
+    _refuse_objects(column, rules, place)
     _refuse_ticks(column, known, rules, place)
-    said = rules.states.get(column.name)
     cut = _cut_of(column, known, rules)
     if said is not None:
         variable = _variable_said(column, known, said)
@@ -104,13 +111,31 @@ def read_column(column: Column, rules: Rules, place: Place) -> tuple[Variable, N
         return _cut(column, known, cut, place, rules)
     elif column.categories is not None:
         # A category may be called NA, unless a person says what it means.
-        states = tuple(s for s in column.categories if is_missing(s) or not is_missing(s, rules.na))
+        states = tuple(s for s in column.categories if not any(is_word(s, na) for na in rules.na))
         variable = Variable(column.name, states, column.ordered, column.dtype)
         if len(states) > MOST_STATES:
             raise InputError(_too_many(column, np.arange(len(column.values)), rules, place))
     else:
         variable = _find_variable(column, known, rules, place)
     return variable, match(column, known, variable, place)
+
+
+def _refuse_objects(column: Column, rules: Rules, place: Place) -> None:
+    """Refuse what is no word, such as lists and bytes; intervals of pandas are words."""
+    for k, value in enumerate(column.values):
+        is_plain = isinstance(value, str | float | np.floating) or is_missing(value)
+        is_single = not hasattr(value, "__len__") and number_of(value) is not None
+        if not (is_plain or is_single or _is_of_pandas(value) or _is_date(value)):
+            got = f"expected a word or a number, got {shorten(value)}"
+            raise InputError(f"{place(column.first_row(k))}: {got}; {_leaving_out(column, rules)}.")
+
+
+def _is_of_pandas(value: Any) -> bool:
+    return type(value).__name__ in PANDAS_STATES
+
+
+def _is_date(value: Any) -> bool:
+    return _DATE.fullmatch(str(value)) is not None
 
 
 def _refuse_ticks(column: Column, known: NDArray[np.intp], rules: Rules, place: Place) -> None:
@@ -215,9 +240,7 @@ def _find_variable(column: Column, known: NDArray[np.intp], rules: Rules, place:
             where = place(column.first_row(int(k)))
             raise InputError(f"{where}: expected a number, got {column.values[k]}.")
     kind = column.dtype or ""
-    if kind.startswith(("date", "time", "period")) or all(
-        isinstance(value, str) and _DATE.fullmatch(value) for value in values
-    ):
+    if kind.startswith(("date", "time", "period")) or all(map(_is_date, values)):
         raise InputError(
             f"{place(column.first_row(int(known[0])))}: {shorten(values[0])} is a date; "
             f"{_leaving_out(column, rules)}."
@@ -228,12 +251,20 @@ def _find_variable(column: Column, known: NDArray[np.intp], rules: Rules, place:
     if not is_text and all(map(_is_plain_number, values)):
         return _whole_numbers(column, known, rules, place)
     _refuse_many(column, known, rules, place)
-    texts = {str(value).strip(): _as_state(value) for value in values}
+    texts: dict[str, Hashable] = {}
+    for value in values:
+        text = str(value).strip()
+        # Spaces are kept if all cells have them alike.
+        kept = text not in texts and str(value).strip(" ") == text
+        texts[text] = str(value) if kept and isinstance(value, str) else _as_state(value)
     for k in known:
         if _CONTROL.search(str(column.values[k]).strip()):
             where = place(column.first_row(int(k)))
             raise InputError(f"{where}: {column.values[k]!r} has a control character.")
-    states = tuple(texts[text] for text in sorted(texts, key=order_of(list(texts))))
+    if all(map(_is_of_pandas, texts.values())):
+        states = tuple(sorted(texts.values()))  # type: ignore[type-var]
+    else:
+        states = tuple(texts[text] for text in sorted(texts, key=order_of(list(texts))))
     return Variable(column.name, states, dtype=_kept_dtype(column, states))
 
 

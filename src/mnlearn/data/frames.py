@@ -10,6 +10,7 @@ from mnlearn.data.rows import ones_of
 from mnlearn.data.rules import Rules
 from mnlearn.data.tables import Table, plain_schema, read_columns
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.names import check_names
 from mnlearn.variables.frames import as_frame, column_names, dtype_of, is_frame
 from mnlearn.variables.schema import BINARY, Schema, Variable, binary_schema
 
@@ -45,21 +46,22 @@ def read_table(
 
 
 def _read_frame(X: Any, rules: Rules, where: str, schema: Schema | None) -> Table:
-    names = column_names(X, schema.names if schema is not None else ())
+    names = column_names(X, None if schema is None else schema.names)
     nothing_said = rules == Rules(form=rules.form)
     if schema is None and nothing_said and len(X) > _FEW_ROWS and _has_numbers(X):
         matrix = X.to_numpy()
         if _is_plain(matrix):
-            return Table(_binary_schema(names, list(map(str, X.dtypes))), matrix.astype(np.uint8))
+            own = _binary_schema(check_names(names or (), where), list(map(str, X.dtypes)))
+            return Table(own, matrix.astype(np.uint8))
     columns = columns_of_frame(X, where)
     place = partial(_place, where, names)
     return read_columns(columns, rules, where, place, names is not None, schema)
 
 
 def columns_of_frame(X: Any, where: str) -> list[Column]:
-    """Return the columns of a DataFrame; numbers from 0 are the names of those without any."""
+    """Return the columns of a DataFrame."""
     check_shape(X.shape, where)
-    names = column_names(X) or tuple(map(str, range(X.shape[1])))
+    names = column_names(X) or ()
     return [_column(name, X.iloc[:, v], X.iloc[:, v]) for v, name in enumerate(names)]
 
 
@@ -116,8 +118,8 @@ def _column(name: str, values: Any, series: Any) -> Column:
 
     try:
         codes, distinct = pd.factorize(values)
-    except TypeError:
-        raise InputError(f"column {name!r}: expected words or numbers in each cell.") from None
+    except TypeError:  # such as lists, which are refused unless the column is left out
+        codes, distinct = np.arange(len(values)), list(values)
     codes = codes.astype(np.int32)
     if series is None:
         # Numbers of an array are whole, or refused.

@@ -27,8 +27,9 @@ from mnlearn.data.incomplete import IncompleteData, merge_cells
 from mnlearn.data.rows import Ones, Rows
 from mnlearn.data.rules import OPTION, Rules
 from mnlearn.runtime.arrays import read_only
-from mnlearn.runtime.errors import DATA, InputError
+from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import check_names
+from mnlearn.variables.frames import counts
 from mnlearn.variables.matching import is_missing, match_state, number_of, shorten
 from mnlearn.variables.schema import BINARY, MISSING, NO_STATE, Schema, Variable
 
@@ -70,8 +71,6 @@ class Table(NamedTuple):
 
     def data(self, weight: ArrayLike | None = None) -> Dataset | IncompleteData:
         """Return the examples, each with a weight, or 1."""
-        if not self.schema.n_columns:
-            raise InputError("each variable has a single state; expected two or more.", where=DATA)
         return merge_cells(self.rows, self.weight if weight is None else weight, self.schema)
 
 
@@ -115,6 +114,11 @@ def read_columns(
     variables = tuple(variable for variable, _ in read)
     check_names([variable.name for variable in variables], where)
     schema = Schema(variables if is_named else _counted(variables), is_named)
+    if not schema.n_columns:
+        first = variables[0]
+        said = rules.write("states", first.name, [*first.texts, "..."])
+        fault = f"each variable has a single state; {said} names states that the table lacks."
+        raise InputError(fault, where=where)
     names = tuple(columns[v].name for v in left_out)
     number = "numbers" if len(names) == 1 else "number"
     notes = [f"left out {', '.join(map(repr, names))}, which {number} the rows"] if names else []
@@ -135,7 +139,7 @@ def _filled(columns: Sequence[Column], rules: Rules) -> Sequence[Column]:
     """Return columns whose missing cells have the value that a person says."""
     if rules.empty is None:
         return columns
-    return [column.filled(rules.empty, rules.na) for column in columns]
+    return [column.filled(rules.empty, rules) for column in columns]
 
 
 def _is_other(column: Column, rules: Rules) -> bool:
@@ -218,9 +222,9 @@ def _match_columns(
 def describe_order(schema: Schema, names: Sequence[str]) -> str | None:
     """Return what to know of named columns for variables without names; None if nothing.
 
-    Columns V0, V1, ... in this order are sure to be those of the model.
+    Columns V0, V1, ... or 0, 1, ... in this order are sure to be those of the model.
     """
-    if schema.is_named or tuple(names) == schema.names:
+    if schema.is_named or tuple(names) == schema.names or counts(names):
         return None
     return (
         "the model has no names of variables, so the columns are taken in their order: "
@@ -278,12 +282,11 @@ def _match_one(
         if said.arity == variable.arity:
             return values
     try:
-        return match(column, column.known(rules.na), variable, place)
+        return match(column, column.known(rules.na, variable.texts), variable, place)
     except InputError as error:
         if error.advice is None and variable.dtype is not None:
-            error.advice = (
-                f"{rules.option('states')} names the states of a column where it is first read"
-            )
+            states = rules.write("states", column.name, [*variable.texts[:_SOME], "..."])
+            error.advice = f"{states} names all states where the column is first read"
         raise
 
 

@@ -20,7 +20,7 @@ from mnlearn.models.io.suffixes import form_of
 from mnlearn.models.io.uai import read_uai_evidence
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.files import read_text, split_lines
-from mnlearn.variables.frames import as_frame, column_names, is_frame
+from mnlearn.variables.frames import as_frame, column_names, is_frame, name_of
 from mnlearn.variables.matching import (
     find_state,
     is_missing,
@@ -51,7 +51,7 @@ def find_variable(schema: Schema, given: Any, argument: str) -> int:
     if isinstance(given, str) or schema.is_named:
         # A variable may be called by a number.
         with suppress(InputError):
-            return schema.number(str(given))
+            return schema.number(name_of(given))
     if isinstance(given, str):
         like = difflib.get_close_matches(given, schema.names, 3)
         listed = ", ".join(map(repr, like or schema.names[:8]))

@@ -25,7 +25,9 @@ def check_names(names: Sequence[str], where: str = DATA) -> tuple[str, ...]:
             raise InputError(f"{name!r} has a control character.", where=where, column=column)
         if name in column_of:
             raise InputError(
-                f"two columns are called {name!r} ({column_of[name]} and {column}).", where=where
+                f"two columns are called {name!r} ({column_of[name]} and {column}); "
+                "give one of them another name.",
+                where=where,
             )
         column_of[name] = column
     return tuple(column_of)

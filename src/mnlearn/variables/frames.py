@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.variables.matching import is_missing
 from mnlearn.variables.variable import BINARY, NO_STATE, Variable
 
 if TYPE_CHECKING:
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
 # A category, and the dtype of its values if pandas finds another one for them.
 _CATEGORY = re.compile(r"category(?:\[(.+)\])?")
+# Texts of Arrow, which pandas writes as it writes its own.
+_ARROW_WORDS = "utf8[pyarrow]"
 # How tables of other libraries hand over their columns.
 _INTERCHANGE = ("__arrow_c_stream__", "__dataframe__")
 
@@ -25,7 +29,8 @@ def is_frame(X: Any) -> bool:
 
 def _is_foreign(X: Any) -> bool:
     """Tell whether data are a table of another library, such as Polars or Arrow."""
-    return not hasattr(X, "iloc") and any(hasattr(X, name) for name in _INTERCHANGE)
+    is_table = not hasattr(X, "iloc") and len(getattr(X, "shape", (0, 0))) == 2
+    return is_table and any(hasattr(X, name) for name in _INTERCHANGE)
 
 
 def as_frame(X: Any) -> Any:
@@ -41,29 +46,50 @@ def as_frame(X: Any) -> Any:
     return X.to_pandas()
 
 
-def column_names(table: object, known: Collection[str] = ()) -> tuple[str, ...] | None:
-    """Return the names of the columns of a DataFrame; None if it has none.
+def column_names(table: object, known: Collection[str] | None = None) -> tuple[str, ...] | None:
+    """Return the names of the columns of a DataFrame, the texts of their labels; None without any.
 
-    Whole numbers are names too, unless they only count the columns from 0 and are no known names.
+    If names are known, labels that only count the columns from 0 are no other names.
     """
-    names = tuple(getattr(table, "columns", ()))
-    counted = names == tuple(range(len(names)))
-    if not names or (counted and not set(map(str, names)) <= set(known)):
-        return None
-    are_names = all(isinstance(name, str | int | np.integer) for name in names)
-    return tuple(map(str, names)) if are_names else None
+    names = tuple(map(name_of, getattr(table, "columns", ())))
+    is_other = known is not None and counts(names) and not set(names) <= set(known)
+    return None if not names or is_other else names
+
+
+def name_of(label: Any) -> str:
+    """Return the name that the label of a column is; no text for NaN or None."""
+    if isinstance(label, tuple):
+        return "_".join(filter(None, map(name_of, label)))
+    return "" if is_missing(label) and not isinstance(label, str) else str(label)
+
+
+def counts(names: Sequence[str]) -> bool:
+    """Tell whether names only count the columns from 0, as in a DataFrame of an array."""
+    return tuple(names) == tuple(map(str, range(len(names))))
 
 
 def dtype_of(column: Any) -> str:
     """Return the text of the dtype of a column, which `states_column` understands."""
     dtype = column.dtype
     if str(dtype) != "category":
-        return str(dtype)
+        return _text_of(dtype)
     import pandas as pd
 
     values = dtype.categories
     found = pd.Index(values.tolist()).dtype
     return "category" if found == values.dtype else f"category[{values.dtype}]"
+
+
+def _text_of(dtype: Any) -> str:
+    """Return the text of a dtype; those of words are written alike, and some cannot be read."""
+    import pandas as pd
+
+    words = f"string[{getattr(dtype, 'storage', '')}]"
+    for text in (str(dtype), words, _ARROW_WORDS):
+        with suppress(TypeError, ValueError, NotImplementedError, ImportError):
+            if pd.api.types.pandas_dtype(text) == dtype:
+                return text
+    return "category"
 
 
 def states_column(variable: Variable, values: NDArray[np.uint8]) -> "pd.Series[Any]":

@@ -52,17 +52,19 @@ def intervals_between(cuts: Sequence[float]) -> tuple[Interval, ...]:
 
 def find_state(variable: Variable, value: Any) -> int | None:
     """Return the number of the state that a value is; None if it is none, or could be two."""
-    text = str(value).strip()
     texts = variable.texts
-    if text in texts and not (isinstance(value, bool | np.bool_) and _numbers(variable)):
-        return texts.index(text)
+    # States of a category may differ in the spaces around them.
+    for text in (str(value), str(value).strip()):
+        if text in texts and not (isinstance(value, bool | np.bool_) and _numbers(variable)):
+            return texts.index(text)
     number = number_of(value)
     if number is not None and not isinstance(value, bool | np.bool_):
         same = [k for k, state in enumerate(variable.states) if number_of(state) == number]
         if len(same) == 1:
             return same[0]
     else:
-        same = [k for k, state in enumerate(texts) if state.casefold() == text.casefold()]
+        folded = text.casefold()
+        same = [k for k, state in enumerate(texts) if state.strip().casefold() == folded]
         if len(same) == 1:
             return same[0]
     says = truth_of(value)
@@ -93,11 +95,11 @@ def match_states(
     state_of: dict[Any, int] = {}
     out = np.empty(len(values), np.uint8)
     for row, value in enumerate(values.tolist() if isinstance(values, np.ndarray) else values):
-        # True and 1 are equal, and may be different states.
-        key = (value, type(value))
+        # True and 1 are equal, and may be different states; lists are no keys.
+        key = (repr(value), type(value))
         found = state_of.get(key)
         if found is None:
-            is_text = isinstance(value, str) and value in variable.texts
+            is_text = isinstance(value, str) and value.strip() in variable.texts
             if is_missing(value) and not is_text:
                 found = NO_STATE
             else:
@@ -131,10 +133,10 @@ def is_missing(value: Any, words: Collection[Hashable] = ()) -> bool:
         return True
     if isinstance(value, str) and value.strip().casefold() in MISSING_TEXTS:
         return True
-    return any(_is_word(value, word) for word in words)
+    return any(is_word(value, word) for word in words)
 
 
-def _is_word(value: Any, word: Any) -> bool:
+def is_word(value: Any, word: Any) -> bool:
     """Tell whether a value is what a person gave: the same text, or the same number."""
     if str(value).strip() == str(word):
         return True

@@ -140,3 +140,17 @@ def test_states_of_all_types_and_an_order(tmp_path):
     assert again == schema
     assert [type(v.states[0]) for v in again] == [int, str, bool, str]
     assert [v.dtype for v in again] == [None, None, "bool", None]
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".ac"])
+@pytest.mark.parametrize("states", [(False, True), (0, 1), ("0", "1"), (1, 0)])
+def test_equal_states_are_told_apart(suffix, states, tmp_path):
+    own = {"a": states, "b": states}
+    network = MarkovNetwork.from_features([{"a": states[1], "b": states[1]}], [1.0], own)
+    save_model(network.to_circuit(), tmp_path / f"a{suffix}")
+    # The second time, what the file says is written again.
+    save_model(load_model(tmp_path / f"a{suffix}"), tmp_path / f"b{suffix}")
+    again = load_model(tmp_path / f"b{suffix}")
+    assert [[type(s) for s in v.states] for v in again.schema] == [[type(states[0])] * 2] * 2
+    assert again.schema == network.schema
+    assert set(again.sample(9)["a"].map(str)) <= set(map(str, states))

@@ -90,7 +90,9 @@ def _quoted(name: str, path: Path | str) -> str:
     if _PLAIN.fullmatch(name):
         return name
     if '"' in name or "\n" in name or name in _MARKS:
-        raise InputError(f"{path}: the name {name!r} cannot be written to a .bif file.")
+        raise InputError(
+            f"{path}: the name {name!r} cannot be written to a .bif file; .npz and .ac keep it."
+        )
     return f'"{name}"'
 
 

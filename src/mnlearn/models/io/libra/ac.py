@@ -31,7 +31,8 @@ from mnlearn.runtime.errors import InputError, name_file
 from mnlearn.runtime.files import compress_for, decode_json, read_text, split_lines, write_text
 from mnlearn.runtime.names import check_names, guarded
 from mnlearn.runtime.progress import say
-from mnlearn.variables.schema import Schema, Variable, numbered_schema
+from mnlearn.variables.schema import Schema, numbered_schema
+from mnlearn.variables.variable import is_numbered, variable_of
 
 _INDEX = re.compile(INDEX)
 # A node: a literal, a parameter, a sum or a product by its number, or the number 1, which is the
@@ -74,7 +75,7 @@ def write_ac(circuit: ArithmeticCircuit, path: Path | str) -> None:
 def _last_lines(schema: Schema) -> list[str]:
     """Return the lines of names and of states, unless the states are numbers from 0."""
     given: dict[str, Any] = {"names": schema.names} if schema.is_named else {}
-    if any(variable.states != tuple(range(variable.arity)) for variable in schema):
+    if not all(is_numbered(variable.states) for variable in schema):
         given["states"] = [variable.states for variable in schema]
     texts = {key: json.dumps(own, ensure_ascii=False, default=str) for key, own in given.items()}
     return [f"# {key} {text}" for key, text in texts.items()]
@@ -217,7 +218,7 @@ class _Reader:
             return plain
         with name_file(self.path):
             pairs = zip(names or plain.names, states or (v.states for v in plain), strict=True)
-            return Schema(tuple(Variable(n, tuple(s)) for n, s in pairs), names is not None)
+            return Schema(tuple(variable_of(n, s) for n, s in pairs), names is not None)
 
     def _named(self, key: str, plain: Schema) -> list[Any] | None:
         """Return the names or the states of variables in the last lines; None without any."""
