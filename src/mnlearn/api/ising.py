@@ -21,6 +21,7 @@ from mnlearn.learning.imputation import complete_groups
 from mnlearn.learning.ising.comparison import IsingComparison, compare, describe_dropped
 from mnlearn.learning.ising.estimate import Estimate
 from mnlearn.learning.ising.estimation import GAMMA
+from mnlearn.learning.ising.items import Ordered
 from mnlearn.learning.ising.network import (
     case_drop_frame,
     centrality_frame,
@@ -40,8 +41,13 @@ if TYPE_CHECKING:
 class Ising(Estimator):
     """Ising network with penalties by EBIC (van Borkulo et al. 2014), as in R's IsingFit.
 
-    A variable of which a value occurs fewer than twice gets no edges. Warnings name such variables,
-    those with a value that is rare, those that are alike, and those whose penalty was the smallest.
+    With variables of more than two states it is a Potts model. Ordered ones have the scores 0, 1,
+    2, ... and each pair of them one weight, which is multiplied by both scores; the weight of a
+    pair with an unordered one has no sign and is the size of its table of interactions.
+
+    A variable of which fewer than two values occur twice gets no edges. Warnings name such
+    variables, those with a value that is rare, those that are alike, and those whose penalty was
+    the smallest.
 
     Parameters
     ----------
@@ -49,6 +55,9 @@ class Ising(Estimator):
         Gamma of the EBIC, at least 0; larger values find fewer edges.
     merge : {"and", "or"}, default="and"
         Whether an edge needs both regressions or one.
+    ordered : bool | list of str | None, default=None
+        Which variables of more than two states are ordered: all, none, or those named. None stands
+        for those that the data call ordered (categories, cuts) and those whose states are numbers.
     missing : {"drop", "impute"} | None, default=None
         What is done about missing cells (NaN) in `fit`; None refuses them.
     random_state : int | None, default=None
@@ -61,8 +70,8 @@ class Ising(Estimator):
     ----------
     weights_ : ndarray of float64, shape (n_features, n_features)
         Weights of the edges, symmetric; 0 where there is no edge.
-    thresholds_ : ndarray of float64, shape (n_features,)
-        Thresholds of the variables.
+    thresholds_ : ndarray of float64
+        Thresholds of all states but the first of each variable, relative to that one.
     network_ : IsingNetwork
         The whole estimate, with the regressions and their penalties.
     stability_ : EdgeStability
@@ -85,12 +94,15 @@ class Ising(Estimator):
 
     gamma: float = GAMMA
     merge: str = "and"
+    ordered: Ordered = None
     missing: str | None = None
     random_state: Any = None
     n_jobs: int | None = None
 
     def _learn(self, data: Dataset) -> None:
-        self.estimate_ = Estimate.learn(data, self.gamma, self.merge, to_threads(self.n_jobs))
+        threads = to_threads(self.n_jobs)
+        how = {"ordered": self.ordered}
+        self.estimate_ = Estimate.learn(data, self.gamma, self.merge, threads, **how)
         for caution in self.estimate_.cautions():
             warn_user(caution)
         self.network_ = self.estimate_.network
@@ -149,7 +161,8 @@ class Ising(Estimator):
     def variables_frame(self, coding: str = "0/1") -> "pd.DataFrame":
         """Return thresholds, degrees, strengths and penalties of the variables as a table.
 
-        A penalty is glmnet's lambda times the number of examples.
+        It has a row for each state but the first of a variable, whose threshold is 0. A penalty is
+        glmnet's lambda times the number of examples.
         """
         check_is_fitted(self)
         return self.network_.variables_frame(coding)
@@ -164,7 +177,8 @@ class Ising(Estimator):
     ) -> "pd.DataFrame":
         """Return strength, expected influence, closeness and betweenness of the variables.
 
-        The length of an edge is 1 divided by its absolute weight. Closeness is NaN outside the
+        The length of an edge is 1 divided by its absolute weight. Expected influence is the sum of
+        the weights that have a sign. Closeness is NaN outside the
         largest connected part.
 
         Parameters
@@ -236,6 +250,7 @@ def compare_ising(
     paired: bool = False,
     gamma: float = GAMMA,
     merge: str = "and",
+    ordered: Ordered = None,
     missing: str | None = None,
     random_state: Any = SEED,
     n_jobs: int | None = None,
@@ -250,7 +265,7 @@ def compare_ising(
         Number of permutations.
     paired : bool
         Whether row i of every group is of one person, whose rows a permutation then exchanges.
-    gamma, merge, missing, n_jobs
+    gamma, merge, ordered, missing, n_jobs
         As for `Ising`; missing cells are filled in from the examples of all groups together.
     random_state : int, generator or None
         Seed of permutations and of filling in missing cells; None draws another each time.
@@ -284,8 +299,8 @@ def compare_ising(
     cells = _groups_alike(groups, _is_treated(missing, paired))
     seed, threads = to_whole_seed(random_state), to_threads(n_jobs)
     data = complete_groups(cells, missing or "drop", seed=seed, threads=threads)
-    how: dict[str, Any] = {"gamma": gamma, "merge": merge, "seed": seed, "threads": threads}
-    found = compare(data, n_permutations, paired=paired, **how)
+    how: dict[str, Any] = {"gamma": gamma, "merge": merge, "ordered": ordered}
+    found = compare(data, n_permutations, paired=paired, seed=seed, threads=threads, **how)
     for caution in describe_dropped(found):
         warn_user(caution)
     return found

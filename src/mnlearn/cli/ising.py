@@ -22,6 +22,7 @@ from mnlearn.runtime.errors import InputError, name_data
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
     from mnlearn.learning.ising.estimate import Estimate
+    from mnlearn.learning.ising.items import Ordered
 
 _LEVEL = 0.05
 # What the values of the tests of a comparison are.
@@ -31,7 +32,7 @@ _TESTED = {
 }
 # Options that the summary has.
 _SETTINGS = (
-    *("gamma", "merge", "seed", "coding", "bootstraps", "case_drops"),
+    *("gamma", "merge", "ordered", "seed", "coding", "bootstraps", "case_drops"),
     *("compare_by", "paired", "permutations", "missing"),
 )
 
@@ -46,6 +47,11 @@ _SETTINGS = (
     default="and",
     show_default=True,
     help="An edge needs both regressions, or one.",
+)
+@click.option(
+    "--ordered",
+    metavar="all|none|COLUMN,...",
+    help="Items of more than two states whose order counts.  [default: numbers and cuts]",
 )
 @click.option(
     "--bootstraps",
@@ -108,6 +114,7 @@ def ising(
     out: Path,
     gamma: float,
     merge: str,
+    ordered: str | None,
     bootstraps: int,
     case_drops: int,
     others: tuple[Path, ...],
@@ -124,11 +131,13 @@ def ising(
     """Estimate an Ising network from DATA, as in psychometrics.
 
     Every variable is regressed on all others with an L1 penalty that the EBIC chooses; the
-    weight of an edge is the mean of its two regression weights. Written to the folder:
+    weight of an edge is the mean of its two regression weights. Items of more than two states
+    have a threshold for each, and one weight for each pair if they are ordered. Written to the
+    folder:
 
     \b
     edges.csv         edges and their weights, with the bootstrap
-    thresholds.csv    variables, their thresholds, strengths and penalties
+    thresholds.csv    states and their thresholds, strengths and penalties of variables
     weights.csv       the matrix of weights, as R's qgraph reads it
     centrality.csv    centrality and predictability of the variables
     differences_edges.csv, differences_strength.csv    with the bootstrap
@@ -151,7 +160,8 @@ def ising(
         groups = groups_path and read_item_groups(
             groups_path, data.schema.names, reader.rules.leave_out
         )
-        found = Estimate.learn(data, gamma, merge, threads, coding=coding, groups=groups)
+        how = {"coding": coding, "groups": groups, "ordered": _read_ordered(ordered)}
+        found = Estimate.learn(data, gamma, merge, threads, **how)
         if bootstraps:
             found.bootstrap(bootstraps, seed)
         if case_drops:
@@ -174,6 +184,13 @@ def _check_out(
     # The data and the groups of the items are always there.
     compares = len(inputs) > 2 or column is not None
     check_folder(out, resampled=bootstraps > 0, dropped=case_drops > 0, compared=compares)
+
+
+def _read_ordered(text: str | None) -> "Ordered":
+    """Return which items are ordered."""
+    if text is None or text in ("all", "none"):
+        return None if text is None else text == "all"
+    return [name.strip() for name in text.split(",")]
 
 
 def _load(
@@ -261,7 +278,9 @@ def _print(found: "Estimate", out: Path) -> None:
     for row in edges[:10].to_dict("records"):
         share = row.get("bootstrap_share")
         stable = "" if share is None else f"   in {share:.0%} of the resamples"
-        click.echo(f"{row['weight']:+.3f}  {row['source']} – {row['target']}{stable}")
+        # A weight without a sign has none.
+        weight = f"{row['weight']:{'+' if row.get('signed', True) else ' '}.3f}"
+        click.echo(f"{weight}  {row['source']} – {row['target']}{stable}")
     if found.cases is not None:
         for name, coefficient in found.cs_coefficients().items():
             value = f"{coefficient:.2f}"

@@ -59,7 +59,10 @@ def draw_networks(
     All have the same places of variables and widths of edges. Long names stand beside the
     variables, or in a list if they do not fit there.
     """
-    labels = next(iter(networks.values())).labels
+    from matplotlib.lines import Line2D
+
+    first = next(iter(networks.values()))
+    labels = first.labels
     edges = sorted({edge for network in networks.values() for edge in _edges_of(network)})
     largest = max((float(np.abs(n.weight).max()) for n in networks.values()), default=0) or 1.0
     is_short = max(map(width_of, labels)) <= _SHORT
@@ -73,7 +76,11 @@ def draw_networks(
     low, high = corners.min(axis=0) - _MARGIN, corners.max(axis=0) + _MARGIN
     with style([*labels, *networks, *(groups.colour_of if groups else ())]):
         items = _item_handles(wrapped, groups, is_listed) if is_listed or groups else []
-        signs = [*sign_handles(), *_width_handles(largest, scale)] if edges else []
+        unsigned = {edge for edge in edges if not first.signed[edge]}
+        signs = [] if unsigned.issuperset(edges) else sign_handles()
+        if unsigned:
+            signs.append(Line2D([], [], color=GREY, lw=1.8, label="unordered"))
+        signs += _width_handles(largest, scale) if edges else []
         figure = _new_figure((high - low) * (len(networks), 1), items, signs, any(networks))
         panels = np.atleast_1d(figure.subplots(1, len(networks)))
         for ax, (title, network) in zip(panels, networks.items(), strict=True):
@@ -82,7 +89,7 @@ def draw_networks(
             ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
             ax.set_title(title, parse_math=False)
             weights = {edge: float(network.weight[edge]) for edge in _edges_of(network)}
-            draw_edges(ax, position, weights, set(), largest)
+            draw_edges(ax, position, weights, set(), largest, unsigned)
             draw_nodes(ax, position, shown, colours, places)
         if not edges:
             figure.supxlabel("no edges", size=7)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import networkx as nx
@@ -172,6 +172,7 @@ def draw_edges(
     kept: Mapping[tuple[int, int], float],
     true_edges: set[tuple[int, int]],
     largest: float | None = None,
+    unsigned: Collection[tuple[int, int]] = (),
 ) -> None:
     """Draw edges by the sign and size of their values; dashes mark those unlike `true_edges`."""
     if largest is None:
@@ -180,7 +181,7 @@ def draw_edges(
         _draw_edge(ax, position, edge, GREY, width=0.9, dashes=MISSED)
     for edge, value in sorted(kept.items(), key=lambda item: abs(item[1])):
         extra = bool(true_edges) and edge not in true_edges
-        colour = BLUE if value > 0 else VERMILION
+        colour = GREY if edge in unsigned else BLUE if value > 0 else VERMILION
         width = line_width(value, largest)
         _draw_edge(ax, position, edge, colour, width=width, dashes=EXTRA if extra else "-")
 

@@ -16,12 +16,13 @@ from mnlearn.data.dataset import Dataset, merge_rows
 from mnlearn.learning.ising.estimation import (
     FEWEST,
     GAMMA,
+    TOLERANCE,
     check_settings,
     estimate,
     find_dropped,
-    items_of,
-    learn_ising,
+    select_items,
 )
+from mnlearn.learning.ising.items import Ordered, items_of
 from mnlearn.learning.ising.network import IsingNetwork
 from mnlearn.learning.ising.resampling import count_rows, draw_rows, map_resamples, select_rows
 from mnlearn.runtime.errors import InputError
@@ -82,6 +83,7 @@ def compare(
     paired: bool = False,
     gamma: float = GAMMA,
     merge: str = "and",
+    ordered: Ordered = None,
     seed: int = SEED,
     threads: int = 1,
 ) -> IsingComparison:
@@ -92,18 +94,19 @@ def compare(
 
     With more than two groups, every two are compared too, by exchanging examples between these.
     Holm's rule corrects each test over the pairs of groups, and those of edges over the pairs of
-    variables.
+    variables. ordered : see `items_of`.
     """
     import pandas as pd
 
     check_settings(gamma, merge)
     if n_permutations < 1:
         raise InputError(f"n_permutations: expected at least 1, got {n_permutations}.")
-    items = {name: items_of(data) for name, data in groups.items()}
+    items = {name: items_of(data, ordered) for name, data in groups.items()}
     if paired:
         _check_pairs(items)
     dropped, kept = _common_variables(items)
-    found = {name: learn_ising(data, gamma, merge, threads) for name, data in kept.items()}
+    how = gamma, merge, threads, TOLERANCE
+    found = {name: estimate(data, *how) for name, data in kept.items()}
     tests, edges = [], []
     for label, members in _sets(list(kept)):
         chosen = {list(kept).index(name): kept[name] for name in members}
@@ -157,11 +160,8 @@ def _common_variables(
             f"{worst} of {groups[worst].n_examples:g} rows lacks most, {rare[worst].sum()} of them."
         )
     kept = np.flatnonzero(~left_out)
-    schema = first.schema.select(kept.tolist()).rename([labels[v] for v in kept])
-    return tuple(labels[v] for v in np.flatnonzero(left_out)), {
-        name: merge_rows(data.rows[data.row_of][:, kept], schema=schema)
-        for name, data in groups.items()
-    }
+    chosen = {name: select_items(data, kept) for name, data in groups.items()}
+    return tuple(labels[v] for v in np.flatnonzero(left_out)), chosen
 
 
 def _check_pairs(groups: Mapping[str, Dataset]) -> None:
@@ -178,7 +178,9 @@ def _check_pairs(groups: Mapping[str, Dataset]) -> None:
 def _exchange_rows(groups: Mapping[int, Dataset]) -> Exchange:
     """Return what draws groups of the same sizes from the examples of all groups."""
     sizes = [int(data.n_examples) for data in groups.values()]
-    pooled = merge_rows(np.concatenate([data.rows[data.row_of] for data in groups.values()]))
+    schema = next(iter(groups.values())).schema
+    every = [data.rows[data.row_of] for data in groups.values()]
+    pooled = merge_rows(np.concatenate(every), schema=schema)
     count = count_rows(pooled)
 
     def exchange(rng: np.random.Generator) -> Iterator[Dataset]:
@@ -193,13 +195,14 @@ def _exchange_rows(groups: Mapping[int, Dataset]) -> Exchange:
 
 def _exchange_pairs(groups: Mapping[int, Dataset]) -> Exchange:
     """Return what hands the rows of each person to the groups in random order."""
+    schema = next(iter(groups.values())).schema
     rows = np.stack([data.rows[data.row_of] for data in groups.values()])
     person = np.arange(rows.shape[1])
     places = np.tile(np.arange(len(rows)), (len(person), 1))
 
     def exchange(rng: np.random.Generator) -> Iterator[Dataset]:
         for taken in rng.permuted(places, axis=1).T:
-            yield merge_rows(rows[taken, person])
+            yield merge_rows(rows[taken, person], schema=schema)
 
     return exchange
 
@@ -213,22 +216,25 @@ def _permute(
     threads: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the statistics, and how many permutations have one that is at least as large."""
-    upper = np.triu_indices(next(iter(groups.values())).n_vars, 1)
 
     def learn(b: int) -> NDArray[np.float64]:
         rng = stream(seed, "ising", "permutation", *map(str, groups), str(b))
-        return _statistics([estimate(each, *settings).weight[upper] for each in exchange(rng)])
+        return _statistics([estimate(each, *settings) for each in exchange(rng)])
 
-    own = [estimate(data, *settings, threads).weight[upper] for data in groups.values()]
-    observed = _statistics(own)
+    observed = _statistics([estimate(data, *settings, threads) for data in groups.values()])
     permuted = map_resamples(learn, n_permutations, "permutations", threads)
     return observed, np.sum([each >= observed - _EQUAL for each in permuted], axis=0)
 
 
-def _statistics(weights: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Return the differences of global strength, of the edge that differs most, and of each."""
-    strength = np.array([np.abs(of_group).sum() for of_group in weights])
-    edges = np.ptp(np.array(weights), axis=0)
+def _statistics(networks: Sequence[IsingNetwork]) -> NDArray[np.float64]:
+    """Return the differences of global strength, of the edge that differs most, and of each.
+
+    The difference of an edge is the weight of the difference of its interactions.
+    """
+    upper, sizes = np.triu_indices(len(networks[0].weight), 1), networks[0].scores.sizes
+    strength = [np.abs(network.weight[upper]).sum() for network in networks]
+    pairs = combinations([network.interaction for network in networks], 2)
+    edges = np.max([np.abs(sizes(one - other)[upper]) for one, other in pairs], axis=0)
     return np.concatenate([[np.ptp(strength), edges.max()], edges])
 
 
@@ -256,9 +262,8 @@ _RARE = 10
 
 def cautions(data: Dataset, network: IsingNetwork) -> list[str]:
     """Return sentences on examples and items that make an estimate unreliable."""
-    ones = data.ones
-    rare = np.flatnonzero(np.minimum(ones, data.n_examples - ones) < _RARE)
-    rare = rare[~network.dropped[rare]]
+    rare = np.array([_rarest(data, network, v) < _RARE for v in range(data.n_vars)])
+    rare = np.flatnonzero(rare & ~network.dropped)
     lines = []
     if data.n_vars > data.n_examples:
         lines.append(
@@ -279,8 +284,8 @@ def cautions(data: Dataset, network: IsingNetwork) -> list[str]:
     if alike:
         listed = ", ".join(alike)
         lines.append(f"the same or opposite answers in all rows: {listed}; leave one out.")
-    log_odds = data.rows @ network.regression.T + network.threshold
-    follows = ((log_odds > 0) == (data.rows == 1)).all(axis=0) & ~network.dropped
+    right = [(logits.argmax(axis=1) == s).all() for s, logits in network.conditionals(data)]
+    follows = np.array(right) & ~network.dropped
     # The pairs above follow from each other.
     if follows.any() and not alike:
         listed = ", ".join(network.labels[v] for v in np.flatnonzero(follows))
@@ -299,11 +304,20 @@ def describe_dropped(comparison: IsingComparison) -> list[str]:
 
 def _alike(data: Dataset, labels: Sequence[str]) -> list[str]:
     """Return the pairs of items whose answers are the same, or opposite, in all rows."""
-    # Once the first answer to each is 0, such items are equal, and constant ones are 0.
-    turned = data.rows ^ data.rows[:1]
+    values = data.schema.values(data.rows)
+    # Once values are numbered as they come, such items are equal, and constant ones are 0.
+    found = [np.unique(column, return_index=True, return_inverse=True)[1:] for column in values.T]
+    turned = np.column_stack([np.argsort(np.argsort(at))[place] for at, place in found])
     _, first, kind = np.unique(turned, axis=1, return_index=True, return_inverse=True)
     return [
         f"{labels[first[k]]} – {labels[v]}"
         for v, k in enumerate(kind.ravel())
         if v != first[k] and turned[:, v].any()
     ]
+
+
+def _rarest(data: Dataset, network: IsingNetwork, v: int) -> float:
+    """Return how often the value occurs that says least about an item."""
+    count = data.counts(v)
+    # All values of an ordered item but the most frequent say something about its weights.
+    return count.sum() - count.max() if network.scores.scored[v] else count.min()

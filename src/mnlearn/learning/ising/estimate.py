@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, Any
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning.ising import resampling
 from mnlearn.learning.ising.comparison import IsingComparison, cautions, compare, describe_dropped
-from mnlearn.learning.ising.estimation import items_of, learn_ising
-from mnlearn.learning.ising.network import IsingNetwork, centrality_frame, predictability_frame
+from mnlearn.learning.ising.estimation import learn_ising
+from mnlearn.learning.ising.items import Ordered, items_of
+from mnlearn.learning.ising.network import (
+    CODINGS,
+    IsingNetwork,
+    centrality_frame,
+    check_coding,
+    predictability_frame,
+)
 from mnlearn.learning.ising.stability import CaseDropping, EdgeStability
 from mnlearn.variables.schema import Schema
 
@@ -37,8 +44,8 @@ class ItemGroups:
 class Estimate:
     """An Ising network, how stable it is, and how it differs between groups.
 
-    `data` has the variables of two states, `schema` all. `summary` is what the folder of the
-    command says beside all this.
+    `data` has the variables of two states or more, `schema` all. `summary` is what the folder of
+    the command says beside all this.
     """
 
     data: Dataset
@@ -49,6 +56,7 @@ class Estimate:
     cases: CaseDropping | None = None
     comparison: IsingComparison | None = None
     coding: str = "0/1"
+    ordered: Ordered = None
     groups: ItemGroups | None = None
     summary: dict[str, Any] = field(default_factory=dict)
 
@@ -57,9 +65,11 @@ class Estimate:
         cls, data: Dataset, gamma: float, merge: str, threads: int = 1, **more: Any
     ) -> "Estimate":
         """Learn the network of examples; `more` are further attributes."""
-        network = learn_ising(data, gamma, merge, threads)
+        ordered = more.get("ordered")
+        items = items_of(data, ordered)
+        check_coding(more.get("coding", CODINGS[0]), items.schema)
+        network = learn_ising(data, gamma, merge, threads, ordered)
         settings = {"gamma": gamma, "merge": merge, "threads": threads}
-        items = items_of(data)
         return cls(data=items, schema=data.schema, network=network, settings=settings, **more)
 
     def bootstrap(self, n_resamples: int, seed: int, **more: Any) -> EdgeStability:
@@ -77,7 +87,7 @@ class Estimate:
     def compare(
         self, groups: Mapping[str, Dataset], n_permutations: int, seed: int, *, paired: bool
     ) -> None:
-        how = {"paired": paired, "seed": seed, **self.settings}
+        how = {"paired": paired, "seed": seed, "ordered": self.ordered, **self.settings}
         self.comparison = compare(groups, n_permutations, **how)
 
     def cs_coefficients(self) -> dict[str, float]:

@@ -1,13 +1,16 @@
 """An estimated Ising network, and its tables: edges, centrality, predictability, stability."""
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
+from mnlearn.learning.ising.items import Scores
 from mnlearn.learning.ising.stability import (
     LEAST_CORRELATION,
     CaseDropping,
@@ -15,10 +18,10 @@ from mnlearn.learning.ising.stability import (
     EdgeStability,
     bootstrap_differences,
 )
-from mnlearn.learning.logistic import build_pair_features
+from mnlearn.models.features import concatenate, state_features
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.runtime.errors import InputError
-from mnlearn.variables.schema import Schema, binary_schema
+from mnlearn.variables.schema import Schema
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -30,22 +33,28 @@ CODINGS = ("0/1", "-1/1")
 
 @dataclass(frozen=True, eq=False)
 class IsingNetwork:
-    """Pairwise network over {0, 1} variables: P(x) ∝ exp(Σ threshold_v x_v + Σ weight_uv x_u x_v).
+    """Pairwise network: P(x) ∝ exp(Σ threshold_v(x_v) + Σ interaction_uv(x_u, x_v)).
+
+    Of items of two states, 0 and 1, the interaction is weight_uv x_u x_v. So it is for ordered
+    items, with the scores 0, 1, 2, ... of their states. Other tables add up to 0 over the states of
+    each item that is neither.
 
     Attributes
     ----------
-    weight, regression : float64 array of shape (n_vars, n_vars)
-        Symmetric weights, 0 where there is no edge; row v of the other has the regression of v.
-    threshold, penalty, ebic : float64 array of shape (n_vars,)
-        Intercepts of the regressions, their penalties (glmnet's lambda times the number of
-        examples) and their EBIC.
+    weight : float64 array of shape (n_vars, n_vars)
+        Symmetric weights, 0 where there is no edge; see `Scores.sizes`.
+    regression : float64 array of shape (n_inputs, n_inputs)
+        The rows of the inputs of v have the regression of v. Without unordered items of more than
+        two states, inputs are items.
+    threshold, frequency : float64 array, of all states but the first ones
+        Thresholds, relative to that of the first state of the item, and shares of the examples.
+    penalty, ebic : float64 array of shape (n_vars,)
+        Penalties of the regressions (glmnet's lambda times the number of examples), their EBIC.
     at_end, dropped : bool array of shape (n_vars,)
-        Whether the smallest penalty was chosen; whether a variable was left out, because a value
-        occurs fewer than twice.
-    frequency : float64 array of shape (n_vars,)
-        Share of the examples in which each variable is 1.
-    schema : Schema, optional
-        The variables, each of two states.
+        Whether the smallest penalty was chosen; whether a variable was left out, because fewer than
+        two values occur at least twice.
+    schema : Schema
+        The variables, each of two states or more.
     """
 
     weight: NDArray[np.float64]
@@ -56,12 +65,29 @@ class IsingNetwork:
     at_end: NDArray[np.bool_]
     dropped: NDArray[np.bool_]
     frequency: NDArray[np.float64]
-    schema: Schema | None = None
+    schema: Schema
+
+    @cached_property
+    def scores(self) -> Scores:
+        """The scores of the states."""
+        return Scores(self.schema)
+
+    @property
+    def signed(self) -> NDArray[np.bool_]:
+        """Whether the weight of a pair has a sign, (n_vars, n_vars)."""
+        return np.logical_and.outer(self.scores.scored, self.scores.scored)
+
+    @property
+    def interaction(self) -> NDArray[np.float64]:
+        """The interactions of the inputs of all edges, symmetric, (n_inputs, n_inputs)."""
+        item = self.scores.item_of
+        edge = self.weight[np.ix_(item, item)] != 0
+        return np.where(edge, (self.regression + self.regression.T) / 2, 0.0)
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Names of the variables; V0, V1, ... if they have none."""
-        return (self.schema or binary_schema(len(self.threshold))).names
+        return self.schema.names
 
     @property
     def dropped_labels(self) -> list[str]:
@@ -77,12 +103,30 @@ class IsingNetwork:
         """Return weights and thresholds of the same distribution over {-1, 1} variables."""
         return self.weight / 4, self.threshold / 2 + self.weight.sum(axis=1) / 4
 
+    def conditionals(self, data: Dataset) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
+        """Yield the states of each item, and the logits of all of them by its regression."""
+        scores, values = self.scores, self.schema.values(data.rows).astype(np.intp)
+        total = scores.inputs(data) @ self.regression.T
+        for v, (first, last) in enumerate(itertools.pairwise(scores.first_threshold.tolist())):
+            logits = total[:, scores.own(v)] @ scores.table(v).T
+            yield values[:, v], logits + np.append(0.0, self.threshold[first:last])
+
     def markov_network(self, schema: Schema | None = None) -> MarkovNetwork:
-        """Return the network with features X_v = 1 and, for every edge, X_u = 1 and X_v = 1."""
-        n_vars, edges = len(self.threshold), self.edges()
-        weight = np.concatenate([self.threshold, self.weight[tuple(edges.T)]])
-        features = build_pair_features(n_vars, edges)
-        return markov_network(schema or self.schema or n_vars, features, weight)
+        """Return the network with features for states but the first, and for those of each edge."""
+        scores, interaction = self.scores, self.interaction
+        features = [
+            state_features(self.schema, [v], np.arange(1, k)[:, None])
+            for v, k in enumerate(self.schema.arity.tolist())
+        ]
+        weights = [self.threshold]
+        for u, v in self.edges().tolist():
+            own = interaction[scores.own(u), scores.own(v)]
+            table = scores.table(u) @ own @ scores.table(v).T
+            states = np.argwhere(table)
+            features.append(state_features(self.schema, [u, v], states))
+            weights.append(table[tuple(states.T)])
+        weight = np.concatenate(weights)
+        return markov_network(schema or self.schema, concatenate(features), weight)
 
     def edges_frame(
         self, stability: EdgeStability | None = None, coding: str = "0/1"
@@ -94,7 +138,7 @@ class IsingNetwork:
         """
         import pandas as pd
 
-        scale = self.scale(coding)
+        scale, regression = self.scale(coding), self.scores.sizes(self.regression)
         pairs = self.edges()
         if stability is not None:
             pairs = np.concatenate([pairs, stability.pairs_beside(self.weight)])
@@ -103,9 +147,11 @@ class IsingNetwork:
             "source": labels[u],
             "target": labels[v],
             "weight": scale * self.weight[u, v],
-            "in_regression_of_source": scale * self.regression[u, v],
-            "in_regression_of_target": scale * self.regression[v, u],
+            "in_regression_of_source": scale * regression[u, v],
+            "in_regression_of_target": scale * regression[v, u],
         }
+        if not self.scores.scored.all():
+            columns["signed"] = self.signed[u, v]
         if stability is not None:
             columns["bootstrap_share"] = stability.share[u, v]
             columns["bootstrap_mean"] = scale * stability.mean[u, v]
@@ -114,23 +160,30 @@ class IsingNetwork:
         return pd.DataFrame(columns)
 
     def variables_frame(self, coding: str = "0/1") -> "pd.DataFrame":
-        """Return the variables as a table; a column `state` names the value 1 if need be."""
+        """Return a table with a row for each state but the first of each variable.
+
+        A column `state` names the states if any is not 1.
+        """
         import pandas as pd
 
         scale = self.scale(coding)
         threshold = self.threshold if coding == "0/1" else self.plus_minus()[1]
-        states = [variable.states[1] for variable in self.schema or ()]
+        states = [state for variable in self.schema for state in variable.states[1:]]
         named = {"state": states} if any(state != 1 for state in states) else {}
+        of_variables = {
+            "degree": (self.weight != 0).sum(axis=1),
+            "strength": scale * np.abs(self.weight).sum(axis=1),
+            "penalty": self.penalty,
+            "ebic": self.ebic,
+        }
+        n_rows = self.schema.arity - 1
         return pd.DataFrame(
             {
-                "variable": self.labels,
+                "variable": np.repeat(np.array(self.labels, dtype=object), n_rows),
                 **named,
                 "frequency": self.frequency,
                 "threshold": threshold,
-                "degree": (self.weight != 0).sum(axis=1),
-                "strength": scale * np.abs(self.weight).sum(axis=1),
-                "penalty": self.penalty,
-                "ebic": self.ebic,
+                **{name: np.repeat(values, n_rows) for name, values in of_variables.items()},
             }
         )
 
@@ -145,9 +198,20 @@ class IsingNetwork:
 
     def scale(self, coding: str) -> float:
         """Return the factor of all weights for other values of the variables."""
-        if coding not in CODINGS:
-            raise InputError(f"coding: expected one of {', '.join(CODINGS)}, got {coding!r}.")
+        check_coding(coding, self.schema)
         return 1.0 if coding == "0/1" else 0.25
+
+
+def check_coding(coding: str, schema: Schema) -> None:
+    """Refuse a coding that is none, or one of two values for variables of more."""
+    if coding not in CODINGS:
+        raise InputError(f"coding: expected one of {', '.join(CODINGS)}, got {coding!r}.")
+    if coding != CODINGS[0] and not schema.is_binary:
+        name = next(variable.name for variable in schema if variable.arity > 2)
+        raise InputError(
+            f"coding: expected {CODINGS[0]}, because {name} has more than two states, "
+            f"got {coding!r}."
+        )
 
 
 def centrality_frame(
@@ -163,6 +227,8 @@ def centrality_frame(
     import pandas as pd
 
     weight = network.weights_frame(coding).to_numpy()
+    # Weights without a sign say nothing about a direction.
+    signed = np.where(network.signed, weight, 0.0)
     graph = nx.Graph()
     graph.add_nodes_from(range(len(weight)))
     graph.add_weighted_edges_from(
@@ -173,16 +239,16 @@ def centrality_frame(
         {
             "variable": network.labels,
             "strength": np.abs(weight).sum(axis=1),
-            "expected_influence": weight.sum(axis=1),
+            "expected_influence": signed.sum(axis=1),
             "closeness": _closeness(graph),
             "betweenness": [between[v] for v in range(len(weight))],
         }
     )
     if groups is not None:
         number = np.unique(np.array(groups, object).astype(str), return_inverse=True)[1]
-        across = np.where(number[:, None] != number, weight, 0.0)
-        frame["bridge_strength"] = np.abs(across).sum(axis=1)
-        frame["bridge_expected_influence"] = across.sum(axis=1)
+        across = number[:, None] != number
+        frame["bridge_strength"] = np.where(across, np.abs(weight), 0.0).sum(axis=1)
+        frame["bridge_expected_influence"] = np.where(across, signed, 0.0).sum(axis=1)
     return frame
 
 
@@ -207,15 +273,24 @@ def predictability_frame(network: IsingNetwork, data: Dataset) -> "pd.DataFrame"
     """
     import pandas as pd
 
-    n = data.n_examples
-    log_odds = data.rows @ network.regression.T + network.threshold
-    right = (log_odds > 0) == (data.rows == 1)
-    accuracy = data.weight @ right / n
-    share = data.frequency
-    constant = np.maximum(share, 1 - share)
-    loss = data.weight @ np.logaddexp(0.0, np.where(data.rows == 1, -log_odds, log_odds)) / n
+    n, shape = data.n_examples, (data.n_rows, data.n_vars)
+    right, loss = np.empty(shape, bool), np.empty(shape)
+    constant, null = np.empty(data.n_vars), np.empty(data.n_vars)
     with np.errstate(divide="ignore", invalid="ignore"):
-        null = -(share * np.log(share) + (1 - share) * np.log1p(-share))
+        for v, (state, logits) in enumerate(network.conditionals(data)):
+            observed = np.take_along_axis(logits, state[:, None], axis=1)
+            right[:, v] = logits.argmax(axis=1) == state
+            loss[:, v] = np.logaddexp.reduce(logits - observed, axis=1)
+            share = data.counts(v)[1:] / n
+            first = 1 - share.sum()
+            constant[v] = max(share.max(), first)
+            # A state that never occurs adds nothing.
+            seen = share[share > 0]
+            rest = first * np.log1p(-share.sum()) if first > 0 else 0.0
+            null[v] = -((seen * np.log(seen)).sum() + rest)
+        null[null == 0] = np.nan
+        accuracy = data.weight @ right / n
+        loss = data.weight @ loss / n
         normalised = (accuracy - constant) / (1 - constant)
         nagelkerke = -np.expm1(2 * (loss - null)) / -np.expm1(-2 * null)
     return pd.DataFrame(

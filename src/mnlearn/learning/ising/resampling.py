@@ -79,9 +79,11 @@ def drop_cases(
         drawn = draw_rows(count, n_kept, rng)
         return estimate(select_rows(data, drawn), gamma, merge).weight[upper]
 
-    whole = _measures(estimate(data, gamma, merge, threads).weight[upper], data.n_vars)
+    network = estimate(data, gamma, merge, threads)
+    signed = network.signed[upper]
+    whole = _measures(network.weight[upper], signed, data.n_vars)
     weights = np.array(map_resamples(learn, n_resamples * len(DROPPED), "case drops", threads))
-    some = _measures(weights, data.n_vars)
+    some = _measures(weights, signed, data.n_vars)
     correlation = {
         measure: _correlate(whole[measure], some[measure]).reshape(len(DROPPED), n_resamples)
         for measure in MEASURES
@@ -89,12 +91,14 @@ def drop_cases(
     return CaseDropping(np.array(DROPPED), correlation)
 
 
-def _measures(weights: NDArray[np.float64], n_vars: int) -> dict[str, NDArray[np.float64]]:
+def _measures(
+    weights: NDArray[np.float64], signed: NDArray[np.bool_], n_vars: int
+) -> dict[str, NDArray[np.float64]]:
     """Return what is compared, by its name; the last axis of each array has pairs or variables."""
     return {
         "edges": weights,
         "strength": sum_by_variable(np.abs(weights), n_vars),
-        "expected_influence": sum_by_variable(weights, n_vars),
+        "expected_influence": sum_by_variable(np.where(signed, weights, 0.0), n_vars),
     }
 
 
