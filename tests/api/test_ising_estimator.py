@@ -37,6 +37,35 @@ def test_tables_of_an_estimate():
     assert not hasattr(ising, "cs_")
 
 
+def test_tables_figures_and_the_model_of_ratings_and_words():
+    rng = np.random.default_rng(0)
+    mood = rng.integers(1, 5, 250)
+    sleep = np.where(rng.random(250) < 0.7, mood, rng.integers(1, 5, 250))
+    land = np.where(rng.random(250) < 0.8, np.array(list("xyzx"))[mood - 1], "y")
+    table = pd.DataFrame({"mood": mood, "sleep": sleep, "land": land})
+    ising = mn.Ising().fit(table)
+    edges = ising.edges_frame().set_index(["source", "target"])
+    assert edges.loc[("mood", "sleep"), "signed"]
+    assert not edges.loc[("mood", "land"), "signed"]
+    thresholds = ising.variables_frame()
+    assert thresholds["state"].tolist() == [2, 3, 4, 2, 3, 4, "y", "z"]
+    assert thresholds["threshold"].tolist() == ising.thresholds_.tolist()
+    influence = ising.centrality_frame().set_index("variable")["expected_influence"]
+    assert influence["land"] == 0
+    assert influence["mood"] == edges.loc[("mood", "sleep"), "weight"]
+    answer = ising.query({"mood": 4})
+    assert answer["sleep", 4] > answer["sleep", 1]
+    assert answer["land", "x"] > answer["land", "z"]
+    interactions = ising.model_.interactions("mood", "sleep").to_numpy()
+    # Neighbouring states have the weight as log odds ratio.
+    odds = interactions[1:, 1:] + interactions[:-1, :-1] - interactions[1:, :-1]
+    np.testing.assert_allclose(odds - interactions[:-1, 1:], influence["mood"])
+    labels = [text.get_text() for text in mn.draw_ising(ising).legends[0].get_texts()]
+    assert labels[:3] == ["positive", "negative", "unordered"]
+    with pytest.raises(mn.InputError, match=r"^coding: expected 0/1, because mood has more than"):
+        ising.weights_frame("-1/1")
+
+
 def test_groups_are_compared():
     groups = {"first": FRAME[:150], "second": FRAME[150:]}
     with pytest.warns(UserWarning, match="rare in a group: item3, item5"):

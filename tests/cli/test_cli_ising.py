@@ -315,6 +315,33 @@ def test_ising_replaces_no_file_of_a_person(name, out):
     assert not progress
 
 
+def test_ratings_and_words_keep_their_states(estimates):
+    rng = np.random.default_rng(2)
+    mood = rng.integers(1, 5, 300)
+    sleep = np.where(rng.random(300) < 0.7, mood, rng.integers(1, 5, 300))
+    land = np.where(rng.random(300) < 0.7, np.array(list("xyzx"))[mood - 1], "y")
+    table = pd.DataFrame({"mood": mood, "sleep": sleep, "land": land})
+    table.to_csv("rated.csv", index=False)
+    line = "ising rated.csv --bootstraps 0 --out net"
+    printed = succeed(f"{line} --threads 1").stdout.splitlines()
+    assert printed[0].startswith("+")
+    assert "mood – sleep" in printed[0]
+    # The size of a table has no sign.
+    assert any(text.startswith(" 0.") and text.endswith("– land") for text in printed)
+    succeed(f"{line} --ordered none")
+    ordered, unordered = (found.network for found in estimates)
+    assert ordered.scores.scored.tolist() == [True, True, False]
+    assert not unordered.signed.any()
+    refuse(f"{line} --ordered mood,slep", "ordered: 'slep' is no variable; there are mood")
+    coding = "coding: expected 0/1, because mood has more than two states, got '-1/1'."
+    refuse(f"{line} --coding -1/1", coding)
+    groups = table.assign(sex=np.arange(300) % 2)
+    groups.to_csv("sexes.csv", index=False)
+    succeed("ising sexes.csv --compare-by sex --permutations 2 --bootstraps 0 --out two")
+    tests = estimates[-1].comparison.tests
+    assert tests["value"].between(0, 3).all()
+
+
 def test_ising_replaces_its_own_files_only():
     for bootstraps in (3, 0):
         succeed(f"ising named.csv --out net --bootstraps {bootstraps}")

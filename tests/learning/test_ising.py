@@ -239,27 +239,23 @@ def test_refuses_what_has_no_network():
         bootstrap(random_data(0), 0)
 
 
-def test_variables_of_more_than_two_states_are_refused_and_those_of_one_left_out():
+def test_variables_of_one_state_are_left_out():
     rng = np.random.default_rng(0)
     schema = Schema(
         (
-            Variable("mood", ("low", "mid", "high")),
             Variable("sad", ("no", "yes")),
             Variable("land", ("here",)),
             Variable("tired", ("no", "yes")),
         )
     )
-    values = np.column_stack([rng.integers(0, k, 200) for k in (3, 2, 1, 2)])
-    values[:150, 3] = values[:150, 1]
-    with pytest.raises(InputError, match=r"mood has 3 states \(low, mid, high\)"):
-        learn_ising(merge_rows(schema.rows(values), schema=schema))
-    rest = schema.select([1, 2, 3])
-    data = merge_rows(rest.rows(values[:, 1:]), schema=rest)
+    values = np.column_stack([rng.integers(0, k, 200) for k in (2, 1, 2)])
+    values[:150, 2] = values[:150, 0]
+    data = merge_rows(schema.rows(values), schema=schema)
     found = Estimate.learn(data, 0.25, "and")
     assert found.network.labels == ("sad", "tired")
     assert found.network.weight[0, 1] > 1.0
     assert found.network.variables_frame()["state"].tolist() == ["yes", "yes"]
     assert "state" not in learn_ising(random_data(0)).variables_frame()
     model = found.network.markov_network(found.schema)
-    assert model.schema == rest
+    assert model.schema == schema
     assert model.edges()
