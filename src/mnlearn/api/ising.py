@@ -293,14 +293,12 @@ def compare_ising(
     0          global strength   4.34  0.01
     1  largest edge difference   4.34  0.01
     """
-    if not isinstance(groups, Mapping):
-        raise InputError("groups: expected a mapping of names to examples.")
     n_permutations = to_count(n_permutations, "n_permutations")
     cells = _groups_alike(groups, _is_treated(missing, paired))
     seed, threads = to_whole_seed(random_state), to_threads(n_jobs)
     data = complete_groups(cells, missing or "drop", seed=seed, threads=threads)
-    how: dict[str, Any] = {"gamma": gamma, "merge": merge, "ordered": ordered}
-    found = compare(data, n_permutations, paired=paired, seed=seed, threads=threads, **how)
+    how: dict[str, Any] = {"gamma": gamma, "merge": merge, "ordered": ordered, "seed": seed}
+    found = compare(data, n_permutations, paired=paired, threads=threads, **how)
     for caution in describe_dropped(found):
         warn_user(caution)
     return found
@@ -317,6 +315,8 @@ def _is_treated(missing: str | None, paired: bool) -> bool:
 
 def _groups_alike(groups: Mapping[str, Any], missing: bool) -> dict[str, Dataset | IncompleteData]:
     """Return the data of groups; tables are read like the first of them."""
+    if not isinstance(groups, Mapping):
+        raise InputError("groups: expected a mapping of names to examples.")
     data: dict[str, Dataset | IncompleteData] = {}
     schema: Schema | None = None
     for name, X in groups.items():

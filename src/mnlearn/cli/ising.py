@@ -131,9 +131,7 @@ def ising(
     """Estimate an Ising network from DATA, as in psychometrics.
 
     Every variable is regressed on all others with an L1 penalty that the EBIC chooses; the
-    weight of an edge is the mean of its two regression weights. Items of more than two states
-    have a threshold for each, and one weight for each pair if they are ordered. Written to the
-    folder:
+    weight of an edge is the mean of its two regression weights. Written to the folder:
 
     \b
     edges.csv         edges and their weights, with the bootstrap
@@ -141,8 +139,7 @@ def ising(
     weights.csv       the matrix of weights, as R's qgraph reads it
     centrality.csv    centrality and predictability of the variables
     differences_edges.csv, differences_strength.csv    with the bootstrap
-    case_drop.csv     with --case-drops
-    comparison_tests.csv, comparison_edges.csv    with --compare or --compare-by
+    case_drop.csv, comparison_tests.csv, comparison_edges.csv    with these options
     network, centrality, stability, differences, case_drop, comparison   .pdf and .png
     model.npz         for mnlearn score, query, sample and convert
     summary.json      settings, CS coefficients and provenance
@@ -157,10 +154,9 @@ def ising(
         raise InputError("--paired: expected --missing impute or refuse, got drop.")
     compared, data = _load([data_path, *others], compare_by, reader, treatment)
     with name_data(data_path):
-        groups = groups_path and read_item_groups(
-            groups_path, data.schema.names, reader.rules.leave_out
-        )
-        how = {"coding": coding, "groups": groups, "ordered": _read_ordered(ordered)}
+        names, absent = data.schema.names, reader.rules.leave_out
+        groups = groups_path and read_item_groups(groups_path, names, absent)
+        how = {"ordered": _read_ordered(ordered), "coding": coding, "groups": groups}
         found = Estimate.learn(data, gamma, merge, threads, **how)
         if bootstraps:
             found.bootstrap(bootstraps, seed)
