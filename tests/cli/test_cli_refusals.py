@@ -34,6 +34,7 @@ fit chowlou --train d.data --out a.npz | did you mean chow_liu.
 fit gssl --train d.data --seed 99999999999999999999 --out a.npz | --seed: expected 0 to
 fit atomic --train d.data --out a.npz --trace ./a.npz | a.npz: two outputs of this command
 fit lw --train d.data --out a.npz | to build on; --network FILE names one
+fit dtsl --train d.data --ones a=1 --out a.npz | --ones is gone since version 1.0: a column
 compile atomic judge | METHOD: expected some of acbn
 convert m.npz - | -: expected the form of what is written, such as -.bif.
 fit dn2mn --train d.data --network m.npz --out a.npz

@@ -41,6 +41,12 @@ _EXTRAS = {
     ),
     "snakemake_executor_plugin_slurm": "slurm",
 }
+# Options of version 1.0, and what takes their place.
+_GONE = {
+    "--ones": "a column keeps its states; --cut divides numbers, --states orders states",
+    "--categories": "a column of words is a variable, without an option",
+    "--groups": "columns of 0 and 1 are variables each; give the column that they were made of",
+}
 _MODULES = {name: module for module, names in COMMANDS.items() for name in names}
 
 
@@ -81,6 +87,8 @@ class Commands(click.Group):
             ctx.exit(2)
         except click.UsageError as error:
             text = error.format_message().rstrip(".").replace("\n", " ")
+            if isinstance(error, click.NoSuchOption) and error.option_name in _GONE:
+                text = f"{error.option_name} is gone since version 1.0: {_GONE[error.option_name]}"
             path = error.ctx.command_path if error.ctx else "mnlearn"
             _tell(f"mnlearn: {text}; see {path} --help.")
             ctx.exit(2)
