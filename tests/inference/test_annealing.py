@@ -8,9 +8,10 @@ import oracles
 from made_networks import drawn_network, grid_network
 from made_state_models import random_states_network
 from mnlearn.data.dataset import merge_rows
-from mnlearn.inference.annealing import Annealing, estimate_log_partition
+from mnlearn.inference.annealing import estimate_log_partition
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.circuits.exact import log_partition
+from mnlearn.inference.settings import Annealing
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.scoring.any_model import annealed_ll, ll

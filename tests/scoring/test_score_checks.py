@@ -11,12 +11,11 @@ from made_hidden_trees import random_hidden_tree
 from made_random import random_data, random_dependency_network, random_network
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.incomplete import incomplete, merge_incomplete
-from mnlearn.inference.annealing import Annealing
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.inference.marginals import MAX_ENUMERATED, Marginals
 from mnlearn.inference.plan import has_exact_likelihood
 from mnlearn.inference.score import Score, check_groups, score_of
-from mnlearn.inference.settings import Inference
+from mnlearn.inference.settings import Annealing, Inference
 from mnlearn.inference.terms import HARD_WEIGHT
 from mnlearn.learning.lem.growth import LemSettings, learn_feature_tree
 from mnlearn.models.circuit import product_of_marginals

@@ -18,7 +18,6 @@ from mnlearn.api.settings import (
     spell_argument,
 )
 from mnlearn.data.tables import describe_order
-from mnlearn.inference.annealing import estimate_log_partition
 from mnlearn.inference.evidence import (
     Evidence,
     find_variables,
@@ -29,7 +28,6 @@ from mnlearn.inference.exact import log_partition
 from mnlearn.inference.plan import MARGINALS, SAMPLE, VALUE, Plan, TooWideError, plan
 from mnlearn.inference.queries import Answer, answer, log_probabilities, modes
 from mnlearn.inference.queries import joint as joint_probabilities
-from mnlearn.inference.sampling import describe_chains, sample_rows
 from mnlearn.inference.settings import (
     ANNEALED,
     AUTO,
@@ -40,11 +38,6 @@ from mnlearn.inference.settings import (
     Inference,
 )
 from mnlearn.inference.state_columns import state_start
-from mnlearn.inference.variational import (
-    bethe_log_partition,
-    bound_log_partition,
-    bound_log_partition_above,
-)
 from mnlearn.runtime.errors import InputError, at
 from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.variables.frames import as_frame, column_names, is_frame, states_table
@@ -278,6 +271,8 @@ def draw(
     model: Any, n_rows: int, burn_in: int, evidence: Any, how: Asked, argument: str = "evidence"
 ) -> tuple[NDArray[np.uint8], Plan]:
     """Return rows of columns that agree with one row of evidence, and the way to them."""
+    from mnlearn.inference.sampling import describe_chains, sample_rows
+
     question = question_of(model, evidence, argument)
     known = known_of(model, question, argument)
     with advised(f"{how.spell('inference', AUTO)} runs Gibbs chains where it has to"):
@@ -385,14 +380,19 @@ def partition_of(
     if chosen.form is not None:
         return Partition(log_partition(chosen.form), chosen.way)
     if inference == ANNEALED:
+        from mnlearn.inference.annealing import estimate_log_partition
+
         annealing = annealing_of(settings)
         seed = stream_seed(seed, "ais")
         value, error = estimate_log_partition(model, annealing, seed, threads)
         return Partition(value, inference, is_exact=False, monte_carlo_error=error)
+    from mnlearn.inference import variational
+
     # The messages of "trw" have the settings of those of "bp".
     if inference == UPPER:
-        value, converged = bound_log_partition_above(model, settings_of("bp", settings))
+        value, converged = variational.bound_log_partition_above(model, settings_of("bp", settings))
     else:
-        approximate = bethe_log_partition if inference == "bp" else bound_log_partition
+        bethe, bound = variational.bethe_log_partition, variational.bound_log_partition
+        approximate = bethe if inference == "bp" else bound
         value, converged = approximate(model, settings_of(inference, settings))
     return Partition(value, inference, is_exact=False, converged=converged)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,19 +26,19 @@ from mnlearn.api.settings import (
     spell_argument,
 )
 from mnlearn.data.incomplete import MISSING
-from mnlearn.inference.annealing import Annealing
 from mnlearn.inference.evidence import find_variable
 from mnlearn.inference.plan import LIKELIHOOD, MARGINALS, TooWideError, plan
 from mnlearn.inference.query_groups import Groups, random_partition
-from mnlearn.inference.sampling import describe_barriers
 from mnlearn.inference.score import Score
-from mnlearn.inference.settings import ANNEALED, AUTO, EXACT, Inference
-from mnlearn.learning.tuning import Criterion
+from mnlearn.inference.settings import ANNEALED, AUTO, EXACT, Annealing, Inference
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import SEED, stream, stream_seed
 from mnlearn.scoring.metrics import Metric, Request, find_metric, usual_metric
 from mnlearn.variables.schema import Schema
+
+if TYPE_CHECKING:
+    from mnlearn.learning.tuning import Criterion
 
 # Query groups of cmll and cll, unless a person asks for others.
 FOLDS = 4
@@ -199,6 +199,10 @@ def describe_sampling(
 ) -> str | None:
     """Return what to know of a score: a method that is not used, or samples that may be stuck."""
     method = how.inference or next(iter(metric.methods), None)
+    if method is None:
+        return None
+    from mnlearn.inference.sampling import describe_barriers
+
     if method == AUTO:
         unknown = np.zeros((data.n_rows, len(model.schema)), bool)
         unknown[:, max(_request(model, metric, how).groups, key=len)] = True
@@ -207,11 +211,11 @@ def describe_sampling(
             return None
         note = f"{metric.name} is estimated, by one Gibbs chain for each row: {chosen.why}"
         return " ".join(filter(None, (note, describe_barriers(model, "gibbs"))))
-    if method is not None and how.inference not in (None, EXACT):
+    if how.inference not in (None, EXACT):
         is_likelihood = not metric.by_group
         if model.is_exact or (is_likelihood and plan(model, LIKELIHOOD, method=method).is_exact):
             return f"{how.spell('inference', method)}: not used, because {model.title} is exact."
-    return describe_barriers(model, method) if method is not None else None
+    return describe_barriers(model, method)
 
 
 def _request(model: Model, metric: Metric, how: How) -> Request:
@@ -282,7 +286,7 @@ def measure(model: Model, data: Dataset | IncompleteData, metric: Metric, how: H
     )
 
 
-def validation_criterion(metric: str, valid: Dataset, how: How) -> Criterion:
+def validation_criterion(metric: str, valid: Dataset, how: How) -> "Criterion":
     """Return what compares the models of a grid: their mean score on validation data."""
     asked = find_metric(metric, "criterion")
     check_arguments(asked, how)

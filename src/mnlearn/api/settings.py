@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from mnlearn.api.inputs import is_whole
-from mnlearn.inference.annealing import Annealing
-from mnlearn.inference.settings import ANNEALED, AUTO, UPPER, Inference, inference_of
+from mnlearn.inference.settings import ANNEALED, AUTO, UPPER, Annealing, Inference, inference_of
 from mnlearn.runtime.errors import InputError
 
 _SAMPLED = ("burn_in", "samples")

@@ -1,39 +1,21 @@
 """The partition function of a Markov network by annealed importance sampling (Neal 2001)."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from mnlearn.inference.plan import PILOT, plan
 from mnlearn.inference.sampling import rows_of_states, sample_rows
+from mnlearn.inference.settings import Annealing
 from mnlearn.inference.state_columns import arity_of
 from mnlearn.inference.terms import Query, finite, query_of, terms_of
 from mnlearn.kernels.sampling.blocks import anneal
 from mnlearn.models.markov_network import MarkovNetwork
-from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.random_streams import stream_seed
 from mnlearn.runtime.threads import map_ranges
 
 _PILOT_CHAINS = 100
 _PILOT_SWEEPS = 50
-
-
-@dataclass(frozen=True)
-class Annealing:
-    """How much work goes into an estimate of the partition function.
-
-    n_chains : number of independent chains, at least 2. n_steps : number of steps of each chain
-    from the starting distribution to the model, at least 1.
-    """
-
-    n_chains: int = 100
-    n_steps: int = 1000
-
-    def __post_init__(self) -> None:
-        if self.n_chains < 2 or self.n_steps < 1:
-            raise InputError("annealing: expected at least 2 chains and 1 step.")
 
 
 def estimate_log_partition(

@@ -5,10 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.inference.chains import estimate
 from mnlearn.inference.evidence import Evidence
 from mnlearn.inference.exact import log_value, marginals, most_probable
-from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.plan import (
     JOINT,
     MARGINAL_MODE,
@@ -22,8 +20,6 @@ from mnlearn.inference.state_columns import known_columns, state_probabilities, 
 from mnlearn.inference.table_form import TableForm
 from mnlearn.inference.tables import answers
 from mnlearn.inference.tables.marginal_map import marginal_map
-from mnlearn.inference.tempering import WORK
-from mnlearn.inference.terms import terms_of
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
@@ -75,6 +71,10 @@ def answer(
         known = known_columns(schema, evidence.values)
         _refuse_impossible(np.isneginf(log_value(chosen.judge, known)), evidence)
     if chosen.method in SAMPLED:
+        from mnlearn.inference.chains import estimate
+        from mnlearn.inference.tempering import WORK
+        from mnlearn.inference.terms import terms_of
+
         form = terms_of(model) if chosen.factors is None else chosen.factors
         work = max(WORK // len(evidence.values), _LEAST_WORK)
         run: Any = {"seed": seed, "threads": threads, "work": work, "asked": asked}
@@ -97,6 +97,9 @@ def _network_answer(
     model: Model, evidence: Evidence, chosen: Plan, inference: Inference, seed: int, threads: int
 ) -> Answer:
     """Return what `answer` returns for a network, whatever the probability of the evidence."""
+    from mnlearn.inference.marginals import conditional_marginals
+    from mnlearn.inference.terms import terms_of
+
     schema: Schema = model.schema
     unknown = evidence.values == NO_STATE
     rows = schema.rows(np.where(unknown, 0, evidence.values))

@@ -80,6 +80,22 @@ class Inference:
         return {"method": self.method} | {name: getattr(self, name) for name in names}
 
 
+@dataclass(frozen=True)
+class Annealing:
+    """How much work goes into an estimate of the partition function.
+
+    n_chains : number of independent chains, at least 2. n_steps : number of steps of each chain
+    from the starting distribution to the model, at least 1.
+    """
+
+    n_chains: int = 100
+    n_steps: int = 1000
+
+    def __post_init__(self) -> None:
+        if self.n_chains < 2 or self.n_steps < 1:
+            raise InputError("annealing: expected at least 2 chains and 1 step.")
+
+
 def inference_of(
     method: str, *, burn_in: int | None = None, samples: int | None = None, **more: Any
 ) -> Inference:

@@ -13,19 +13,15 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.incomplete import IncompleteData
-from mnlearn.inference.annealing import Annealing, estimate_log_partition
 from mnlearn.inference.circuits.exact import conditional_scores, flip_log_odds
 from mnlearn.inference.conditionals import conditional_log_odds, log_own_conditionals
 from mnlearn.inference.exact import log_partition, log_value
 from mnlearn.inference.hidden_trees import log_conditionals
-from mnlearn.inference.marginals import conditional_log_likelihood
 from mnlearn.inference.plan import CONDITIONAL, LIKELIHOOD, OWN, VALUE, plan
-from mnlearn.inference.sampling import rows_of_states
 from mnlearn.inference.score import Groups, Score, check_groups, check_variables, score_of
-from mnlearn.inference.settings import ANNEALED, Inference
+from mnlearn.inference.settings import ANNEALED, Annealing, Inference
 from mnlearn.inference.state_columns import known_values, of_values
 from mnlearn.inference.terms import finite, terms_of
-from mnlearn.inference.variational import bethe_log_partition, bound_log_partition
 from mnlearn.kernels.likelihood.log_odds import sum_log_probabilities
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
@@ -33,7 +29,6 @@ from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
 from mnlearn.runtime.errors import InputError
-from mnlearn.scoring.answers import answerer, sampling_variance, without
 from mnlearn.variables.schema import NO_STATE
 
 # Number of rows that are evaluated together, which bounds the memory.
@@ -108,6 +103,8 @@ def _by_flips(tree: Model, data: Dataset) -> NDArray[np.float64]:
 
     A row takes the nodes that it satisfies, and the circuit would take all nodes.
     """
+    from mnlearn.inference.sampling import rows_of_states
+
     own = tree.log_likelihood(data.rows)
     values = data.schema.values(data.rows)
     per_row, rows = np.zeros(data.n_rows), data.rows.copy()
@@ -139,6 +136,8 @@ def cmll(
     See Lowd & Davis, "Learning Markov network structure with decision trees", ICDM 2010, Section
     IV.
     """
+    from mnlearn.scoring.answers import answerer, sampling_variance
+
     check_variables(model, data)
     check_groups(groups, data.n_vars)
     per_row = np.zeros(data.n_rows)
@@ -162,6 +161,8 @@ def cll(model: Model, data: Dataset, groups: Groups, threads: int = 1) -> Score:
     It is the sum over groups of log P(x_group | all other variables), and minus infinity for a row
     of probability 0, also where the evidence has probability 0.
     """
+    from mnlearn.scoring.answers import without
+
     check_variables(model, data)
     check_groups(groups, data.n_vars)
     _refuse_without_joint(model, "cll")
@@ -171,6 +172,8 @@ def cll(model: Model, data: Dataset, groups: Groups, threads: int = 1) -> Score:
         unknown = np.isin(np.arange(data.n_vars), query)
         form = plan(model, CONDITIONAL, unknown[None]).form
         if form is None:
+            from mnlearn.inference.marginals import conditional_log_likelihood
+
             terms = terms_of(model)
             per_row += conditional_log_likelihood(terms, data.rows, query, threads)
             continue
@@ -192,6 +195,8 @@ def ll(model: Model, data: Dataset, threads: int = 1) -> Score:
         return _by_parts(lambda part: log_value(form, part.rows, threads) - log_z, data)
     if chosen.way == OWN:
         return _by_parts(lambda part: model.log_likelihood(part.rows, threads), data)
+    from mnlearn.inference.marginals import conditional_log_likelihood
+
     every = np.arange(data.n_vars)
     per_row = conditional_log_likelihood(terms_of(model), data.rows, every, threads)
     return score_of(per_row, data)
@@ -221,6 +226,8 @@ def annealed_ll(
     if plan(model, LIKELIHOOD, method=ANNEALED).is_exact:
         return ll(model, data, threads)
     _refuse_without_joint(model, "ll")
+    from mnlearn.inference.annealing import estimate_log_partition
+
     network: MarkovNetwork = model.to_markov_network()
     log_z, error = estimate_log_partition(network, annealing, seed, threads)
     return score_of(_log_potential(network, data) - log_z, data, error)
@@ -244,6 +251,8 @@ def approximate_ll(
         return ll(model, data)
     _refuse_without_joint(model, "ll")
     network: MarkovNetwork = model.to_markov_network()
+    from mnlearn.inference.variational import bethe_log_partition, bound_log_partition
+
     if inference.method == "bp":
         log_z, converged = bethe_log_partition(network, inference, by_feature=by_feature)
     else:

@@ -12,9 +12,8 @@ from mnlearn.runtime.errors import InputError
 
 if TYPE_CHECKING:
     from mnlearn.data.dataset import Dataset
-    from mnlearn.inference.annealing import Annealing
     from mnlearn.inference.score import Groups, Score
-    from mnlearn.inference.settings import Inference
+    from mnlearn.inference.settings import Annealing, Inference
     from mnlearn.models.model import Model
 
 

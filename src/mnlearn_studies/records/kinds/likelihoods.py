@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from mnlearn.data.dataset import Dataset, load_npz
-from mnlearn.inference.annealing import Annealing
 from mnlearn.inference.circuits.exact import UNKNOWN
 from mnlearn.inference.score import check_variables
-from mnlearn.inference.settings import Inference
+from mnlearn.inference.settings import Annealing, Inference
 from mnlearn.models.feature_tree import FeatureTree, leaf_features
 from mnlearn.models.io.native import read_npz
 from mnlearn.models.markov_network import MarkovNetwork
