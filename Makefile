@@ -39,7 +39,7 @@ mutants: $(READY) ## Small changes of the code: do the tests notice? SECONDS=150
 	@PYTHONPATH=tests nice -n 15 $(BIN)/python -m mutants --seconds $(SECONDS)
 
 bench: $(READY)  ## Speed, beside Libra's figures
-	@$(BIN)/python -m benchmarks
+	@$(BIN)/python -m benchmarks --out build/bench.csv --figure build/cost.png
 
 record: $(READY) ## All studies from this commit, with their pages; hours
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m workflow.record

@@ -72,3 +72,21 @@ def compare_edges(ours: Path, theirs: Path, columns: tuple[str, str]) -> str:
             raise ValueError(f"{path.name}: expected the columns {' and '.join(names)}.")
         found.append({frozenset(pair) for pair in table[list(names)].to_numpy().tolist()})
     return f"{len(found[0])} edges, peer {len(found[1])}, {len(found[0] & found[1])} in common"
+
+
+def compare_posteriors(ours: Path, theirs: Path) -> str:
+    """Return how many probabilities two tables have, and the largest difference between them.
+
+    Raises
+    ------
+    ValueError
+        A file is no such table, or they have other probabilities.
+    """
+    cells = ["row", "variable", "state"]
+    both = [
+        pd.read_csv(p, dtype=dict.fromkeys(cells, str)).set_index(cells) for p in (ours, theirs)
+    ]
+    one, other = (table["probability"].sort_index() for table in both)
+    if not one.index.equals(other.index):
+        raise ValueError(f"{theirs.name}: expected the {len(one)} probabilities of {ours.name}.")
+    return f"{len(one):,} probabilities, largest difference {(one - other).abs().max():.0e}"

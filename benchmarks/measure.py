@@ -12,6 +12,8 @@ from mnlearn_studies.datasets.registry import registry_path
 REPEATS = 3
 # The peers of `peer_timings.tsv`.
 RECORDED = "process, recorded"
+# The dataset of rows that are measured on data that are drawn.
+SYNTHETIC = "synthetic"
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Figure:
     scope : whether `seconds` are of a whole process, or of the task in this process.
     peer_scope : the same of the peer's, and whether they are recorded or were measured in turn
     with ours.
-    ratio : the peer's seconds (or our rate by its) over ours.
+    ratio : the peer's seconds (or our rate by its) over ours. size : what the seconds grow with.
     """
 
     task: str
@@ -35,6 +37,7 @@ class Figure:
     peer_seconds: float | None = None
     ratio: float | None = None
     note: str = ""
+    size: int | None = None
 
 
 class Bench:

@@ -16,8 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from benchmarks.judges import compare_edges, compare_models, compare_regressions
+from benchmarks.judges import (
+    compare_edges,
+    compare_models,
+    compare_posteriors,
+    compare_regressions,
+)
 from benchmarks.measure import Bench, Figure, measure_seconds
 from benchmarks.processes import ProgramError, measure_in_turn, run_program
 from mnlearn.data.dataset import Dataset
@@ -25,7 +31,7 @@ from mnlearn.data.text_tables import save_text
 from mnlearn.learning.ising.estimation import learn_ising
 from mnlearn.learning.tuning import tune
 from mnlearn.methods import load_learner
-from mnlearn.models.io.formats import load_model
+from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.models.io.native import as_dependency_network
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import say
@@ -49,6 +55,9 @@ LIBRA: tuple[tuple[str, str, Mapping[str, Any], str, str, str], ...] = (
     ("acbn", "acbn", {"split_cost": 2.0}, "", "acbn", "acbn.ac"),
 )
 LIBLINEAR = Path(__file__).with_name("liblinear.py")
+PYAGRUM = Path(__file__).with_name("posteriors.py")
+# Rows of evidence of posterior marginals.
+POSTERIORS = 100
 GLMNET = registry_path().parent / "peers" / "ising_glmnet.R"
 ISING = """
 import sys, mnlearn as mn, pandas as pd
@@ -74,8 +83,11 @@ class Pair:
     has_loop: bool = False
 
 
-def measure_pairs(bench: Bench, name: str, train: Dataset, test: Dataset) -> None:
-    """Measure all pairs on a dataset. A program that fails is said in one sentence."""
+def measure_pairs(
+    bench: Bench, name: str, parts: tuple[Dataset, Dataset, Dataset], *, program: str
+) -> None:
+    """Measure the pairs of a program on a dataset. If it fails, that is said in one sentence."""
+    train, _, test = parts
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         save_text(train.rename(None), folder / TRAIN)
@@ -83,7 +95,7 @@ def measure_pairs(bench: Bench, name: str, train: Dataset, test: Dataset) -> Non
             train.rename(train.schema.names),
             folder / TABLE,
         )
-        for pair in find_pairs(folder, train, test):
+        for pair in PROGRAMS[program](folder, train, test):
             try:
                 _measure(bench, name, pair, folder)
             except (ProgramError, InputError, ValueError, OSError) as error:
@@ -110,14 +122,17 @@ def _measure(bench: Bench, name: str, pair: Pair, folder: Path) -> None:
     )  # fmt: skip
 
 
-def find_pairs(folder: Path, train: Dataset, test: Dataset) -> Iterator[Pair]:
-    """Yield the pairs of the programs that are installed, those that others build on first."""
+def _of_libra(folder: Path, train: Dataset, test: Dataset) -> Iterator[Pair]:
+    """Yield the pairs of Libra's programs on the path, those that others build on first."""
     for task, method, settings, network, command, out in LIBRA:
         if shutil.which(command.split()[0]) is not None:
             ours, work = _fit(folder, train, method, settings, network=network, out=out)
             judge = partial(compare_models, folder / _ours(out), folder / out, test)
             theirs = [*command.split(), "-i", TRAIN, "-o", out]
             yield Pair(task, command, ours, theirs, work, judge)
+
+
+def _of_liblinear(folder: Path, train: Dataset, test: Dataset) -> Iterator[Pair]:
     if find_spec("sklearn") is not None:
         out = "liblinear.csv"
         ours, work = _fit(folder, train, "dn_lr", REGRESSIONS, out=out)
@@ -125,6 +140,9 @@ def find_pairs(folder: Path, train: Dataset, test: Dataset) -> Iterator[Pair]:
         theirs = [sys.executable, str(LIBLINEAR), TABLE, out, f"{PENALTY:g}"]
         peer = "scikit-learn, liblinear"
         yield Pair("logistic, penalty 2", peer, ours, theirs, work, judge, has_loop=True)
+
+
+def _of_glmnet(folder: Path, train: Dataset, test: Dataset) -> Iterator[Pair]:
     if has_glmnet(folder):
         ours = [sys.executable, "-c", ISING, TABLE, "ours-edges.csv"]
         theirs = ["Rscript", str(GLMNET), TABLE, "edges.csv"]
@@ -132,6 +150,38 @@ def find_pairs(folder: Path, train: Dataset, test: Dataset) -> Iterator[Pair]:
         judge = partial(compare_edges, *both, ("node_a", "node_b"))
         work = partial(learn_ising, train)
         yield Pair("Ising network, EBIC", "R, glmnet", ours, theirs, work, judge, has_loop=True)
+
+
+def _of_pyagrum(folder: Path, train: Dataset, test: Dataset) -> Iterator[Pair]:
+    """Yield posterior marginals of a tree, given half of the variables in rows of test data."""
+    if find_spec("pyagrum") is not None:
+        learner = load_learner("chow_liu")
+        learned: Any = tune(learner, train, learner.grid({}), None).best.fitted.model
+        tree = learned.to_bayesian_network()
+        save_model(tree, folder / "tree.npz")
+        save_model(tree, folder / "tree.bif")
+        rows = test.schema.values(test.rows[:POSTERIORS])
+        evidence = pd.DataFrame(rows, columns=test.schema.names).astype(str)
+        evidence.iloc[:, 1::2] = "*"
+        evidence.to_csv(folder / "evidence.csv", index=False)
+        ours = [sys.executable, "-m", "mnlearn", "query", "tree.npz", "--threads", "1"]
+        ours += ["--evidence", "evidence.csv", "--out", "ours-posteriors.csv"]
+        theirs = [sys.executable, str(PYAGRUM), "tree.bif", "evidence.csv", "posteriors.csv"]
+        judge = partial(
+            compare_posteriors, folder / "ours-posteriors.csv", folder / "posteriors.csv"
+        )
+        work = partial(tree.query, evidence.replace("*", None))
+        task = f"posteriors of a tree, {len(evidence)} rows"
+        yield Pair(task, "pyAgrum, lazy propagation", ours, theirs, work, judge, has_loop=True)
+
+
+# The steps of the bench that measure pairs: what yields those of each program that is installed.
+PROGRAMS: dict[str, Callable[[Path, Dataset, Dataset], Iterator[Pair]]] = {
+    "libra": _of_libra,
+    "scikit-learn": _of_liblinear,
+    "glmnet": _of_glmnet,
+    "pyagrum": _of_pyagrum,
+}
 
 
 def has_glmnet(folder: Path) -> bool:

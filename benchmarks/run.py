@@ -6,48 +6,42 @@ commands run as processes of their own, see `pairs`. Peers' figures are those of
 of the same kind, reading the data and writing the model included.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-import benchmarks
-import mnlearn
 from benchmarks.circuits import measure_circuits
 from benchmarks.conversion import measure_conversion
+from benchmarks.growth import measure_growth
 from benchmarks.gssl import measure_generated
 from benchmarks.logistic import measure_logistic
 from benchmarks.measure import (
     RECORDED,
+    SYNTHETIC,
     Bench,
     Figure,
     compare_seconds,
     describe_score,
     measure_seconds,
 )
-from benchmarks.pairs import measure_pairs
+from benchmarks.pairs import PROGRAMS, measure_pairs
+from benchmarks.rows import Rows
 from benchmarks.weights import measure_gradient, measure_weights
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.marginals import conditional_marginals
 from mnlearn.inference.settings import Inference
 from mnlearn.inference.terms import terms_of
-from mnlearn.learning.conversion import Orders, cpd_features, smooth_marginals, to_markov_network
 from mnlearn.learning.trees import learn_tree_path
 from mnlearn.learning.weights.descent import Penalty
-from mnlearn.learning.weights.stored_likelihood import arrange_stored
 from mnlearn.models.dependency_network import Trees, tree_network
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.models.model import Model
 from mnlearn.models.tree_features import tree_features
-from mnlearn.runtime.digest_cache import digest_file
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.files import write_csv
 from mnlearn.runtime.progress import say
-from mnlearn.runtime.provenance import machine
 from mnlearn.scoring.any_model import pll
 from mnlearn_studies.datasets.embedded import load_embedded
 from mnlearn_studies.datasets.prepare import prepare_dataset
@@ -57,49 +51,6 @@ from mnlearn_studies.study.folders import data_folder
 # Libra's trees: examples on each side of a split, and count added per value.
 LIBRA_LEAST = 10.0
 LIBRA_PSEUDOCOUNT = 0.5
-
-
-def run_bench(
-    out: Path | None, names: Collection[str] = (), show: Callable[[str], None] = lambda line: None
-) -> None:
-    """Measure everything on the data at hand, show it and write it as CSV.
-
-    Parameters
-    ----------
-    out
-        CSV file to write, or None.
-    names
-        Datasets to measure alone; the rows of other datasets in `out` are kept.
-    show
-        Called with each line of the table of figures, as soon as it is measured.
-
-    Raises
-    ------
-    InputError
-        A dataset is unknown, or its download fails.
-    """
-    bench = Bench(show)
-    data = _load_data(names)
-    say("warming up")
-    _measure_all(Bench(), "grid", load_embedded("grid", 0))
-    show(f"{'task':<28} {'data':<11} {'seconds':>11} {'vs Libra':>9}  rate")
-    total = 0.0
-    for name, (train, _, test) in data.items():
-        if name in load_registry():
-            total += _measure_trees(bench, name, train, test, split_penalty=10)
-    if total and not names:
-        count = sum(name in load_registry() for name in data)
-        bench.add(Figure("trees, all benchmarks", f"{count} sets", total, note="target 60 s"))
-    for name, parts in data.items():
-        _measure_all(bench, name, parts)
-        measure_pairs(bench, name, parts[0], parts[2])
-    if not names:
-        _measure_growth(bench)
-    if out is not None:
-        sources = [Path(package.__path__[0]) for package in (mnlearn, benchmarks)]
-        context = {"code_digest": digest_file(sources).stem[:16], "machine": machine()}
-        rows = [{**asdict(figure), **context} for figure in bench.figures]
-        write_csv(out, [*_keep_others(out, rows, names), *rows])
 
 
 Parts = tuple[Dataset, Dataset, Dataset]
@@ -125,23 +76,6 @@ def _load_data(names: Collection[str]) -> dict[str, Parts]:
             continue
         data[name] = splits["train"], splits["valid"], splits["test"]
     return data
-
-
-def _keep_others(
-    out: Path, rows: Iterable[Mapping[str, Any]], names: Collection[str]
-) -> list[dict[str, Any]]:
-    """Return what a file has of datasets that were not measured now."""
-    if not names or not out.exists():
-        return []
-    kept = pd.read_csv(out)
-    return kept[~kept["dataset"].isin([row["dataset"] for row in rows])].to_dict("records")
-
-
-def _measure_all(bench: Bench, name: str, parts: Parts) -> None:
-    measure_logistic(bench, name, parts[0], parts[2])
-    measure_generated(bench, name, parts[0], parts[1])
-    measure_circuits(bench, name, parts[0], parts[2])
-    _measure_dataset(bench, name, parts)
 
 
 def _measure_trees(
@@ -242,48 +176,77 @@ def _measure_gibbs(
     )
 
 
-def _measure_growth(bench: Bench) -> None:
-    """Fit the exponents with which time grows in rows, variables and features."""
-
-    def data(n_rows: int, n_vars: int) -> Dataset:
-        rng = np.random.default_rng(0)
-        rows = rng.random((n_rows, n_vars)) < 0.2
-        rows[:, 1::2] ^= rows[:, ::2] & (rng.random((n_rows, n_vars // 2)) < 0.5)
-        return Dataset.from_arrays(rows)
-
-    kappa = 1e-4
-    sizes = {
-        "rows": [(n, 100) for n in (4000, 8000, 16000, 32000)],
-        "variables": [(8000, n) for n in (50, 100, 200, 400)],
-    }
-    for axis, pairs in sizes.items():
-        seconds = [
-            measure_seconds(partial(learn_tree_path, data(*pair), kappa), 2) for pair in pairs
-        ]
-        x = [pair[0] if axis == "rows" else pair[1] for pair in pairs]
-        bench.add(_fit_slope(f"trees, growth in {axis}", x, seconds))
-    base = data(8000, 100)
-    seconds, sizes_of = [], []
-    for divisor in (1e4, 1e3, 1e2, 1):
-        network = tree_network(learn_tree_path(base, 1 / divisor).trees)
-        product, orders = smooth_marginals(base), Orders(np.arange(base.n_vars))
-        seconds.append(measure_seconds(partial(to_markov_network, network, product, orders)))
-        sizes_of.append(len(cpd_features(network)[0].var))
-    bench.add(_fit_slope("conversion, growth in literals", sizes_of, seconds))
-    trees = learn_tree_path(base, 1.0).trees
-    features = tree_features(trees, "prune-5")
-    rng = np.random.default_rng(0)
-    counts = [len(features) // k for k in (8, 4, 2, 1)]
-    seconds = []
-    for count in counts:
-        chosen = features.select(np.sort(rng.permutation(len(features))[:count]))
-        likelihood = arrange_stored(chosen, base)
-        seconds.append(
-            measure_seconds(partial(likelihood.value_and_gradient, np.full(count, 0.01)))
-        )
-    bench.add(_fit_slope("gradient, growth in features", counts, seconds))
+def _measure_ten(bench: Bench, name: str, parts: Parts) -> None:
+    if name in load_registry():
+        _measure_trees(bench, name, parts[0], parts[2], split_penalty=10)
 
 
-def _fit_slope(task: str, x: list[int], seconds: list[float]) -> Figure:
-    slope = float(np.polyfit(np.log(x), np.log(seconds), 1)[0])
-    return Figure(task, "synthetic", seconds[-1], f"time ~ size^{slope:.2f} up to {x[-1]:,}")
+Step = Callable[[Bench, str, Parts], None]
+# What is measured on each dataset, in this order; a name says what `--steps` measures again.
+STEPS: dict[str, Step] = {
+    "trees": _measure_ten,
+    "logistic": lambda bench, name, parts: measure_logistic(bench, name, *parts[::2]),
+    "gssl": lambda bench, name, parts: measure_generated(bench, name, *parts[:2]),
+    "circuits": lambda bench, name, parts: measure_circuits(bench, name, *parts[::2]),
+    "networks": _measure_dataset,
+    **{program: partial(measure_pairs, program=program) for program in PROGRAMS},
+}
+# Steps that run kernels in this process.
+WARM = ("trees", "logistic", "gssl", "circuits", "networks")
+
+
+def run_bench(
+    out: Path | None,
+    names: Collection[str] = (),
+    show: Callable[[str], None] = lambda line: None,
+    steps: Collection[str] = (),
+) -> list[dict[str, Any]]:
+    """Measure everything on the data at hand, show it and write it as CSV after each step.
+
+    A step of a dataset is left out if `out` has its rows, of this code and machine.
+
+    Parameters
+    ----------
+    out
+        CSV file to write, or None.
+    names
+        Datasets to measure alone; the rows of other datasets in `out` are kept.
+    show
+        Called with each line of the table of figures, as soon as it is measured.
+    steps
+        Steps to measure alone, also where `out` has their rows; the rows of other steps are kept.
+
+    Returns
+    -------
+    list of dict
+        The rows of `out`, or those that were measured.
+
+    Raises
+    ------
+    InputError
+        A dataset or a step is unknown, or a download fails.
+    """
+    every = {**STEPS, "growth": measure_growth}
+    for step in steps:
+        if step not in every:
+            raise InputError(f"step {step}: expected one of {', '.join(every)}.")
+    data = {} if set(steps) == {"growth"} else _load_data(names)
+    units = [(step, name) for name in data for step in STEPS]
+    units += [] if names and "growth" not in steps else [("growth", SYNTHETIC)]
+    units = [unit for unit in units if not steps or unit[0] in steps]
+    rows = Rows(out)
+    waiting = [unit for unit in units if steps or not rows.has(unit)]
+    say(f"{len(units) - len(waiting)} of {len(units)} steps are measured already; warming up")
+    for step in dict.fromkeys(step for step, _ in waiting if step in WARM):
+        STEPS[step](Bench(), "grid", load_embedded("grid", 0))
+    show(f"{'task':<28} {'data':<11} {'seconds':>11} {'vs Libra':>9}  rate")
+    for step, name in waiting:
+        bench = Bench(show)
+        if step == "growth":
+            measure_growth(bench)
+        else:
+            STEPS[step](bench, name, data[name])
+        rows.replace((step, name), bench.figures)
+    if not steps:
+        rows.keep_only(units, names)
+    return rows.rows

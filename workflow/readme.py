@@ -75,7 +75,7 @@ SCORES = {
 }
 # Names of learners in claims, beside their titles.
 ABBREVIATIONS = {"della_pietra": ("DP", "DL")}
-PEERS_BY_NAME = "GSSL|SparC|KLay|scikit-learn|R, glmnet"
+PEERS_BY_NAME = "GSSL|SparC|KLay|scikit-learn|R, glmnet|pyAgrum"
 
 
 @cache

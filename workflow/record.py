@@ -30,6 +30,11 @@ RESULTS = ROOT / "results"
 STUDIES = tuple(shipped_studies())
 # What the results and their pages are computed from, beside the data.
 SOURCES = ("src", "workflow", "config.yaml", "requirements.lock", "docs/methods")
+# It leaves out what the file has of this code already.
+BENCH = (
+    *("python", "-m", "benchmarks"),
+    *("--out", "results/bench.csv", "--figure", "docs/images/cost.png"),
+)
 
 
 def git(*arguments: str) -> str:
@@ -62,7 +67,7 @@ def make() -> None:
         hours[study] = round((time.monotonic() - began) / 3600, 2)
     if incomplete := [study for study in STUDIES if any(lacking(study))]:
         sys.exit(f"record: not complete: {', '.join(incomplete)}")
-    run("python", "-m", "benchmarks", "--out", "results/bench.csv")
+    run(*BENCH)
     if clean_commit() != commit:
         sys.exit("record: the checkout has changed while the record was made")
     said = {"commit": commit, "hours_of_last_run": hours}

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks import gssl, measure, weights
+from benchmarks import cost, growth, gssl, measure, weights
 from benchmarks import run as bench
 from benchmarks.__main__ import main
 from click.testing import CliRunner
@@ -135,9 +135,8 @@ def test_only_the_datasets_named_are_renewed(tmp_path, monkeypatch):
     row = {"seconds": 1.0, "code_digest": "s", "machine": "m"}
     write_csv(out, [{"task": t, "dataset": d, **row} for t, d in (("a", "plants"), ("b", "grid"))])
     monkeypatch.setattr(
-        bench, "_measure_all", lambda found, name, parts: found.add(bench.Figure("c", name, 2.0))
+        bench, "STEPS", {"s": lambda found, name, _: found.add(bench.Figure("c", name, 2.0))}
     )
-    monkeypatch.setattr(bench, "measure_pairs", lambda *arguments: None)
     runner = CliRunner()
     assert runner.invoke(main, ["--datasets", "grid", "--out", str(out)]).exit_code == 0
     kept = pd.read_csv(out)
@@ -149,6 +148,72 @@ def test_only_the_datasets_named_are_renewed(tmp_path, monkeypatch):
     assert refused.exit_code == 2
     expected = "benchmarks: dataset nowhere: expected one of grid, digits, nltcs"
     assert refused.stderr.startswith(expected)
+
+
+def test_a_bench_resumes_and_measures_a_step_again(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    out, done = tmp_path / "bench.csv", []
+
+    def step(seconds, fails=()):
+        def run(found, name, _):
+            if name in fails:
+                raise RuntimeError
+            done.append((seconds, name))
+            found.add(bench.Figure(f"task {seconds}", name, seconds, peer="p"))
+
+        return run
+
+    def steps(*fails):
+        monkeypatch.setattr(bench, "STEPS", {"one": step(1.0), "two": step(2.0, fails)})
+
+    def run(*options):
+        arguments = ["--datasets", "grid,digits", "--out", str(out), *options]
+        return CliRunner().invoke(main, arguments)
+
+    steps("digits")
+    assert isinstance(run().exception, RuntimeError)
+    first = [(1.0, "grid"), (2.0, "grid"), (1.0, "digits")]
+    assert done == first
+    assert pd.read_csv(out)[["seconds", "dataset"]].to_numpy().tolist() == [*map(list, first)]
+    steps()
+    assert run().exit_code == 0
+    assert done[3:] == [(2.0, "digits")]
+    whole = pd.read_csv(out)
+    assert whole["step"].tolist() == ["one", "two", "one", "two"]
+    assert run("--steps", "two").exit_code == 0
+    assert done[4:] == [(2.0, "grid"), (2.0, "digits")]
+    assert pd.read_csv(out).equals(whole.iloc[[0, 2, 1, 3]].reset_index(drop=True))
+    # Rows of other code are measured again.
+    out.write_text(out.read_text().replace(whole["code_digest"][0], "old", 1))
+    assert run().exit_code == 0
+    assert done[6:] == [(1.0, "grid")]
+    refused = run("--steps", "three")
+    assert refused.exit_code == 2
+    assert refused.stderr == "benchmarks: step three: expected one of one, two, growth.\n"
+
+
+def test_growth_has_a_row_for_each_size_and_the_exponent_of_all():
+    assert growth.rate_of([(10, 1.0)]) == ""
+    found = [(n, 3 * n**1.5) for n in (1000, 2000, 4000)]
+    assert growth.rate_of(found) == "time ~ size^1.50 up to 4,000"
+    quiet = bench.Bench()
+    growth._add(quiet, "trees", found)
+    assert [(f.size, f.seconds) for f in quiet.figures] == found
+    assert [f.rate.count("^1.50") for f in quiet.figures] == [0, 1, 1]
+
+
+def test_the_figure_of_cost_has_a_line_and_an_exponent_for_each_task(tmp_path, monkeypatch):
+    rows = [{"task": "a", "seconds": f"{n * n}", "size": f"{n}"} for n in (4, 1, 2)]
+    rows += [{"task": "alone", "seconds": "1", "size": "5"}, {"task": "b", "seconds": "1"}]
+    drawn = []
+    monkeypatch.setattr(cost, "render", lambda figure: drawn.append(figure) or (b"", b"png"))
+    assert cost.draw_cost(rows, tmp_path / "c.png")
+    ((line,),) = [axes.get_lines() for axes in drawn[0].axes]
+    assert line.get_xydata().tolist() == [[1, 1], [2, 4], [4, 16]]
+    assert line.get_label() == "a: size^2.00"
+    assert (tmp_path / "c.png").read_bytes() == b"png"
+    assert not cost.draw_cost(rows[3:], tmp_path / "none.png")
+    assert not (tmp_path / "none.png").exists()
 
 
 def test_the_grid_on_paths_beside_one_from_zero(monkeypatch):

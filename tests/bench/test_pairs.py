@@ -56,7 +56,8 @@ def program(place, name, text):
 def measured(parts, caplog):
     bench = Bench()
     with caplog.at_level(logging.INFO, "mnlearn"):
-        pairs.measure_pairs(bench, "grid", parts[0], parts[2])
+        for program in pairs.PROGRAMS:
+            pairs.measure_pairs(bench, "grid", parts, program=program)
     said = [r.getMessage() for r in caplog.records if r.getMessage().startswith("without")]
     return bench.figures, said
 
@@ -192,6 +193,18 @@ def test_the_score_of_regressions(parts):
             total += w * np.log(p if x[v] else 1 - p)
     found = judges.score_regressions(weights, parts[2].subset(np.arange(2)))
     assert_allclose(found, total / weight.sum())
+
+
+def test_posteriors_are_compared_by_row_variable_and_state(tmp_path):
+    table = "row,variable,state,probability\n1,b,0,0.25\n1,b,1,0.75\n2,b,0,1\n"
+    ours, theirs = tmp_path / "ours.csv", tmp_path / "theirs.csv"
+    ours.write_text(table)
+    theirs.write_text("row,variable,state,probability\n2,b,0,1\n1,b,1,0.7\n1,b,0,0.3\n")
+    found = judges.compare_posteriors(ours, theirs)
+    assert found == "3 probabilities, largest difference 5e-02"
+    theirs.write_text(table.replace("2,b", "2,c"))
+    with pytest.raises(ValueError, match=r"expected the 3 probabilities of ours.csv\.$"):
+        judges.compare_posteriors(ours, theirs)
 
 
 def test_processor_seconds_are_those_of_the_program_and_its_children(tmp_path):
