@@ -30,7 +30,7 @@ golden: $(READY) ## The golden values on the benchmark data (MNLEARN_DATA_MIRROR
 
 lint: $(READY)   ## Style, types and workflow
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakefmt --check workflow
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/snakefmt --check Snakefile workflow
 
 faults: $(READY) ## Kills, full disks, a hostile server, mutated files; N=1000 for the long run
 	@PATH="$(CURDIR)/$(BIN):$$PATH" MNLEARN_FAULTS=$(N) $(BIN)/pytest tests/faults

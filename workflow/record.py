@@ -29,7 +29,7 @@ ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results"
 STUDIES = tuple(shipped_studies())
 # What the results and their pages are computed from, beside the data.
-SOURCES = ("src", "workflow", "config.yaml", "requirements.lock", "docs/methods")
+SOURCES = ("src", "workflow", "Snakefile", "config.yaml", "requirements.lock", "docs/methods")
 # It leaves out what the file has of this code already.
 BENCH = (
     *("python", "-m", "benchmarks"),
