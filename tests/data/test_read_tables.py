@@ -85,6 +85,14 @@ def test_a_state_of_the_model_is_no_missing_cell():
     assert read_table(table, Rules(na=("NA",)), schema=schema).values[0, 0] == NO
 
 
+def test_states_that_are_named_stand_for_0_and_1_of_a_model():
+    table, schema = pd.DataFrame({"v": ["m", "f"]}), Schema((Variable("v", (0, 1)),))
+    said = Rules(states={"v": ("m", "f")})
+    assert read_table(table, said, schema=schema).values[:, 0].tolist() == [0, 1]
+    with pytest.raises(InputError, match="expected '?0'? or '?1'?, got 'm'"):
+        read_table(table, Rules(), schema=schema)
+
+
 def test_variables_of_one_state_only_are_refused_with_the_remedy():
     table = pd.DataFrame({"v": ["x", "x"], "w": [2, 2]})
     with pytest.raises(InputError) as caught:
@@ -119,6 +127,8 @@ def test_a_person_names_states_and_cuts():
          'cut it with --cut "v=6,13" or --cut "v=median", or leave it out with --leave-out v.'),
         ([1, 2.5, 3, 4], {}, "row 1, column 'v': '2.5' is a fraction; cut it with --cut \"v=2,3\" "
          'or --cut "v=median", or leave it out with --leave-out v.'),
+        ([1, 1.2, 2.5, 4], {}, "row 1, column 'v': '1.2' is a fraction; cut it with --cut "
+         '"v=1.2,2.5" or --cut "v=median", or leave it out with --leave-out v.'),
         (pd.date_range("2020", periods=4), {}, "row 0, column 'v': '2020-01-01 00:00:00' is a "
          "date; leave it out with --leave-out v."),
         ([["a"], ["b", "c"]] * 2, {}, "row 0, column 'v': expected a word or a number, got "
