@@ -189,6 +189,10 @@ def test_baskets(tmp_path, separator):
     assert again.rows.tolist() == [[0, 0, 1]]
 
 
+def test_items_that_are_numbers_are_in_their_order(tmp_path):
+    assert _read(tmp_path, "10 9\n2 10\n", baskets=True).schema.names == ("2", "9", "10")
+
+
 def test_notes_on_what_may_not_be_meant(tmp_path, caplog):
     _read(
         tmp_path,

@@ -89,7 +89,7 @@ def test_states_that_are_named_stand_for_0_and_1_of_a_model():
     table, schema = pd.DataFrame({"v": ["m", "f"]}), Schema((Variable("v", (0, 1)),))
     said = Rules(states={"v": ("m", "f")})
     assert read_table(table, said, schema=schema).values[:, 0].tolist() == [0, 1]
-    with pytest.raises(InputError, match="expected '?0'? or '?1'?, got 'm'"):
+    with pytest.raises(InputError, match=r"expected '?0'? or '?1'?, got 'm'"):
         read_table(table, Rules(), schema=schema)
 
 

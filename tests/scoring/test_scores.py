@@ -56,6 +56,12 @@ def test_pll_of_every_kind_of_model(make, seed):
         assert_allclose(found.standard_error, every.std(ddof=1) / np.sqrt(len(every)))
 
 
+def test_exact_inference_alone_sums_missing_cells_out():
+    asked = {way: find_metric("ll").sums_missing(way) for way in (None, "exact", "bp", "ais")}
+    assert asked == {None: True, "exact": True, "bp": False, "ais": False}
+    assert not find_metric("pll").sums_missing("exact")
+
+
 def test_a_likelihood_is_estimated_by_messages_only_where_they_are_asked_for():
     model = random_network(0)
     data, measure = random_rows(0, model.schema), find_metric("ll").measure
