@@ -242,8 +242,11 @@ def test_columns_may_be_called_by_numbers():
     assert model.score(moved) == model.score(X)
     with pytest.raises(mn.InputError, match="expected the columns 20, 10, 0 in this order"):
         learner.score(moved)
-    # Numbers that only count the columns are no names.
-    assert mn.ChowLiu().fit(pd.DataFrame(X.to_numpy())).model_.schema.is_named is False
+    # Numbers that only count the columns are names too, but arrays need none.
+    counted = mn.ChowLiu().fit(pd.DataFrame(X.to_numpy()))
+    assert counted.model_.schema.names == ("0", "1", "2")
+    assert list(counted.sample(3, random_state=0).columns) == ["0", "1", "2"]
+    assert counted.score(X.to_numpy()) == counted.score(pd.DataFrame(X.to_numpy()))
 
 
 def test_examples_of_weight_0_keep_their_places():

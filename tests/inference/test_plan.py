@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 import mnlearn as mn
 from made_random import random_dependency_network
 from made_state_models import random_states_network
-from mnlearn.inference import chains, forms, plan, queries
+from mnlearn.inference import chains, forms, plan, queries, tempering
 from mnlearn.inference.plan import GIBBS, MARGINALS, TEMPERING, WEIGHTING
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.memory import limit_memory
@@ -232,7 +232,7 @@ def test_a_dense_network_beyond_the_memory_is_refused_before_it_is_compiled(monk
 
 def test_an_estimate_that_has_not_converged_is_marked_or_refused(monkeypatch):
     monkeypatch.setattr(chains, "MOST_R_HAT", 0.5)
-    monkeypatch.setattr(queries, "WORK", 1)
+    monkeypatch.setattr(tempering, "WORK", 1)
     monkeypatch.setattr(queries, "_LEAST_WORK", 1)
     model = random_dependency_network(0, n_vars=14)
     with pytest.warns(UserWarning, match=r"\d+ of 28 probabilities have not converged"):
