@@ -30,7 +30,7 @@ from mnlearn.learning.missing_cells import TREATMENTS, refine, treatment_of
 from mnlearn.runtime.errors import InputError, name_data
 from mnlearn.runtime.progress import shown
 from mnlearn.runtime.random_streams import SEED
-from mnlearn.variables.frames import as_frame, column_names, is_frame
+from mnlearn.variables.frames import as_frame, column_names, counts, is_frame
 from mnlearn.variables.schema import Schema
 
 if TYPE_CHECKING:
@@ -229,9 +229,8 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         numbering = self._left_out if reset else self._numbering(X, argument)
         names = column_names(X) or ()
         kept = [name not in numbering for name in names]
-        # scikit-learn compares no names but texts; others are compared below.
-        are_texts = all(isinstance(label, str) for label in X.columns)
-        named = X if are_texts else X.set_axis(range(len(names)), axis=1)
+        # scikit-learn takes no names but texts, and numbers from 0 are none.
+        named = X.set_axis(range(len(names)) if counts(names) else names, axis=1)
         validate_data(self, named.loc[:, kept], reset=reset, skip_check_array=True)
         if reset:
             return table
