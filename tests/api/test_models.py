@@ -240,7 +240,7 @@ def test_columns_may_be_called_by_numbers():
     assert model.query({20: 1}).tolist() == model.query({"20": 1}).tolist()
     assert list(model.query({0: 1})[:, 1].index) == ["20", "10"]
     assert model.score(moved) == model.score(X)
-    with pytest.raises(ValueError, match="in the same order as they were in fit"):
+    with pytest.raises(mn.InputError, match="expected the columns 20, 10, 0 in this order"):
         learner.score(moved)
     # Numbers that only count the columns are names too, but arrays need none.
     counted = mn.ChowLiu().fit(pd.DataFrame(X.to_numpy()))

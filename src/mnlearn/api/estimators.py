@@ -230,19 +230,21 @@ class Estimator(DensityMixin, BaseEstimator, ABC):
         names = column_names(X) or ()
         kept = [name not in numbering for name in names]
         # scikit-learn takes no names but texts, and numbers from 0 are none.
-        named = X.set_axis(range(len(names)) if counts(names) else names, axis=1)
-        validate_data(self, named.loc[:, kept], reset=reset, skip_check_array=True)
-        if reset:
-            return table
-        X, expected = X.loc[:, kept], self.schema_
+        named = X.set_axis(range(len(names)) if counts(names) else names, axis=1).loc[:, kept]
+        if not reset and not all(isinstance(label, str) for label in X.columns):
+            self._check_labels(X.loc[:, kept], argument)
+        validate_data(self, named, reset=reset, skip_check_array=True)
+        return table if reset else read_table(X.loc[:, kept], LATER, argument, self.schema_)
+
+    def _check_labels(self, X: Any, argument: str) -> None:
+        """Refuse other columns than those of `fit`; labels that are texts scikit-learn compares."""
+        expected = self.schema_
         given = column_names(X, expected.names)
         if given is not None and expected.is_named and given != expected.names:
-            # Labels that are texts were compared by scikit-learn.
             raise InputError(
                 f"{argument}: expected the columns {some_of(expected.names)} in this order, as in "
                 f"fit, got {some_of(given)}."
             )
-        return read_table(X, LATER, argument, expected)
 
     def _numbering(self, X: Any, argument: str) -> list[str]:
         """Return the columns of a table that number its rows; `fit` may have had a Dataset."""
