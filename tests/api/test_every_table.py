@@ -69,9 +69,22 @@ def _learner(name):
     return getattr(mn, name)(**FAST.get(name, {}))
 
 
-# Reading is the same for all learners: each dtype is tried with two of them, and all with words.
-CASES = [("ChowLiu", form) for form in TABLES] + [("DTSL", form) for form in TABLES]
-CASES += [(name, "str") for name in LEARNERS if name not in ("ChowLiu", "DTSL")]
+def _cases(quick):
+    """Return each learner with each dtype; those that are not quick are left to the night."""
+    return [
+        pytest.param(name, form, marks=() if quick(name, form) else pytest.mark.nightly)
+        for name in LEARNERS
+        for form in TABLES
+    ]
+
+
+# Reading is the same for all learners: by day each dtype is tried with two, and all with words.
+CASES = _cases(lambda name, form: form == "str" or name in ("ChowLiu", "DTSL"))
+GRIDS = _cases(
+    lambda name, form: (
+        name in ("DTSL", "DNTree", "Ising") and form in ("str", "ordered", "nullable")
+    )
+)
 
 
 def _table(name, form):
@@ -154,8 +167,7 @@ def test_arrays_of_several_kinds_of_states_are_objects():
     assert mn.Atomic().fit(np.eye(2, dtype=bool)).sample(3).dtype == bool
 
 
-@pytest.mark.parametrize("form", ["str", "ordered", "nullable"])
-@pytest.mark.parametrize("name", ["DTSL", "DNTree", "Ising"])
+@pytest.mark.parametrize(("name", "form"), GRIDS)
 def test_grids_of_scikit_learn(name, form):
     table = _table(name, form)
     with warnings.catch_warnings():
