@@ -1,5 +1,7 @@
 """Growth of circuits: gains by definition, an objective that rises, budgets that nest."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,12 +10,14 @@ from made_circuits import edges_of_copies
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.learning.checkpoints import Checkpoints
+from mnlearn.learning.circuits import markov
 from mnlearn.learning.circuits.bayes import BayesGrowth
 from mnlearn.learning.circuits.growth import CircuitGrowth
 from mnlearn.learning.circuits.markov import MarkovGrowth
 from mnlearn.learning.circuits.splitting import ExtensionCounts, split
 from mnlearn.learning.tuning import tune
 from mnlearn.learning.weights.descent import Penalty
+from mnlearn.learning.weights.fit import fit_weights
 from mnlearn.methods import load_learner
 from mnlearn.models.io.native import write_npz
 from mnlearn.scoring.metrics import mean_score
@@ -128,6 +132,23 @@ def test_learned_weights_are_the_best(train):
 
     best = -least_with_l1(smooth, np.full(len(in_data), PENALTY.l1))
     assert objective(learned, train, PENALTY) >= best - 0.01
+
+
+def test_last_bits_of_learned_weights_decide_nothing(train, monkeypatch):
+    def grown(shift):
+        def learn(*args, **settings):
+            found = fit_weights(*args, **settings)
+            return replace(found, weight=found.weight * (1.0 + shift))
+
+        monkeypatch.setattr(markov, "fit_weights", learn)
+        growth = CircuitGrowth(MarkovGrowth(train, PENALTY), 0.01, 0.0, 4000)
+        growth.grow(4000)
+        return growth
+
+    exact, other = grown(0.0), grown(2.0**-51)
+    assert exact.n_splits > 15
+    assert exact.model.literals == other.model.literals
+    assert exact.model.circuit.weight.tolist() == other.model.circuit.weight.tolist()
 
 
 def test_budgets_of_edges_nest(train):
