@@ -10,9 +10,9 @@ from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import logsumexp
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.kernels.l1_logistic.loss import LogisticData, Target
@@ -234,7 +234,7 @@ class Regressions:
             whole[:, -1, occurs] -= theta[:, -1].mean(axis=1, keepdims=True)
         for one in whole if len(occurs) < len(count) else ():
             logits = self.data.rows @ one[:-1, occurs] + one[-1, occurs]
-            level = logsumexp(logits, axis=1)
+            level = scipy.special.logsumexp(logits, axis=1)
             unseen = np.average(level, weights=self.data.weight) - np.log(count.sum())
             one[-1, count == 0] = unseen
         return OwnPath(whole[:, :-1], whole[:, -1], gap)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.learning.circuits.queue import Growing, Split
@@ -157,5 +157,5 @@ class BayesGrowth(Growing):
 def _log_likelihood(counts: NDArray[np.float64], pseudocount: float) -> NDArray[np.float64]:
     """Return the log-likelihood of examples in leaves, by their counts (n_states, n_leaves)."""
     total = counts.sum(axis=0)
-    own = xlogy(counts, counts + pseudocount).sum(axis=0)
-    return np.asarray(own - xlogy(total, total + len(counts) * pseudocount))
+    own = scipy.special.xlogy(counts, counts + pseudocount).sum(axis=0)
+    return np.asarray(own - scipy.special.xlogy(total, total + len(counts) * pseudocount))

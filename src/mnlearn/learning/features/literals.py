@@ -4,8 +4,8 @@ Of a variable of two states these ask for either state, of others for one: its c
 """
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.conditionals import conditional_log_odds
@@ -33,5 +33,5 @@ def literal_log_odds(network: MarkovNetwork, data: Dataset, threads: int) -> NDA
     for columns in data.schema.several:
         own = odds[columns[0] : columns[-1] + 1].copy()
         for k, c in enumerate(columns):
-            odds[c] = own[k] - logsumexp(np.delete(own, k, axis=0), axis=0)
+            odds[c] = own[k] - scipy.special.logsumexp(np.delete(own, k, axis=0), axis=0)
     return odds

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import fcluster, linkage
 
 from mnlearn.kernels.arithmetic.ties import EQUAL, first_greatest, rounded
 
@@ -135,7 +135,8 @@ def _find_families(active: list[int], distance: NDArray[np.float64]) -> list[lis
     pairs = combinations(range(len(active)), 2)
     # Rounded: clusters are joined in the order of their distances.
     spread = np.array([rounded(_spread(among, i, j), EQUAL) for i, j in pairs])
-    labels = fcluster(linkage(spread, "complete"), max(_ALIKE, spread.min()), "distance")
+    joined = scipy.cluster.hierarchy.linkage(spread, "complete")
+    labels = scipy.cluster.hierarchy.fcluster(joined, max(_ALIKE, spread.min()), "distance")
     return [[active[k] for k in np.flatnonzero(labels == c)] for c in np.unique(labels)]
 
 
