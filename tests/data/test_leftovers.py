@@ -75,6 +75,11 @@ def test_lines_are_counted_with_those_that_are_left_out(tmp_path):
         _read(tmp_path, "# note\na,b\n1,2\n,\n2,1\n1,2.5\n")
 
 
+def test_an_empty_row_of_two_columns_is_left_out(tmp_path, caplog):
+    assert len(_read(tmp_path, "a,b\n1,0\n,\n0,1\n").row_of) == 2
+    assert "left out 1 rows without any value" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

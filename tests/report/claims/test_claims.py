@@ -200,6 +200,7 @@ def test_entries_that_do_not_fit_are_named(published, entry, message):
         ({"published": 0}, "exact"),
         ({"published": "most"}, "`most` is more than half"),
         ({"direction": "fewer"}, "±1; fewer is stronger"),
+        ({"ties": True, "lower": True}, "±1; lower is better; ties count"),
         ({"rule": "near", "bound": 0.01}, "±1; bound 0.01 nats per variable"),
         (
             {"rule": "above", "published": "all", "bound": -0.05},
