@@ -40,6 +40,7 @@ def _tables():
         "whole": pd.DataFrame({"a": a + 1, "b": b, "c": c + 1, "d": d}),
         "float": pd.DataFrame({"a": a + 1.0, "b": b * 1.0, "c": c * 1.0, "d": d * 1.0}),
         "bool": pd.DataFrame({"a": a, "b": b, "c": c == 1, "d": d == 1}),
+        "interval": pd.DataFrame({"a": pd.cut(a, [-1, 0, 1, 2]), "b": b, "c": c, "d": d}),
         # States that differ in spaces only, and words that all begin with a space.
         "blanks": pd.DataFrame(words).assign(
             a=pd.Categorical(np.array([" x", "x", "x "], object)[a]), b=" " + words["b"]

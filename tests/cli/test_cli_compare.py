@@ -29,6 +29,16 @@ def test_compare_is_a_paired_test():
     assert np.isclose(found["standard_error"], (one - two).std(ddof=1) / len(one) ** 0.5)
     assert np.isclose(found["mean_of_model"] - found["mean_of_other"], found["difference"])
     assert found["difference"] > 0
+    assert mn.score(models[0], rows, "PLL").metric == "pll"
+
+
+def test_equal_models_have_no_p_value():
+    succeed("fit atomic --train d.data --out two.npz")
+    line = "compare two.npz two.npz d.data"
+    assert "none, the models are equal on every example" in succeed(line).stdout
+    assert json.loads(succeed(f"{line} --json").stdout)["p_value"] is None
+    found = mn.compare(mn.load("two.npz"), mn.load("two.npz"), mn.read_data("d.data"))
+    assert "p = none, the models are equal" in repr(found)
 
 
 def test_impossible_examples_are_counted_apart():

@@ -31,6 +31,9 @@ def test_npz_with_one_matrix(tmp_path, key):
     np.savez(tmp_path / "a.npz", **{key: np.array([[0, 1], [1, 1], [0, 1]])})
     data = load_dataset(tmp_path / "a.npz")
     assert data.weight.tolist() == [2, 1]
+    np.savez(tmp_path / "b.npz", data.rows == 1)
+    load_dataset(tmp_path / "b.npz").save(tmp_path / "c.npz")
+    assert {v.dtype for v in load_dataset(tmp_path / "c.npz").schema} == {"bool"}
 
 
 @pytest.mark.parametrize(

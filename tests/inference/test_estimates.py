@@ -8,15 +8,18 @@ from made_networks import drawn_network
 from made_state_networks import table_network
 from mnlearn.inference.chains import estimate
 from mnlearn.inference.convergence import SPREAD
+from mnlearn.inference.evidence import Evidence
 from mnlearn.inference.factor_graphs import first_share, graph_of, interaction_ranges
+from mnlearn.inference.plan import TEMPERING, WEIGHTING, Plan
+from mnlearn.inference.queries import answer
 from mnlearn.inference.settings import inference_of
 from mnlearn.inference.tables.factors import factors_of, factors_of_tables
 from mnlearn.inference.tempering import respaced, sample_tempered
 from mnlearn.inference.terms import terms_of
 from mnlearn.inference.weighting import is_directed, weigh_likelihood
 from mnlearn.models.features import features_of
-from mnlearn.models.markov_network import markov_network
-from mnlearn.variables.schema import NO_STATE
+from mnlearn.models.markov_network import MarkovNetwork, markov_network
+from mnlearn.variables.schema import NO_STATE, numbered_schema
 
 NOTHING = NO_STATE
 
@@ -86,6 +89,13 @@ def test_evidence_that_no_draw_meets_goes_to_the_chains():
     assert not weigh_likelihood(factors, values, 100, seed=1, work=1000).converged[0, :2].any()
     found = estimate(factors, values, inference_of("gibbs", samples=400), seed=1)
     assert off_by(found, np.array([0.0, 1.0, 0.0, 1.0, 0.3, 0.7])) < SPREAD
+    both = np.vstack([values, np.full((1, 3), NOTHING, np.uint8)])
+    chosen = Plan(WEIGHTING, is_exact=False, factors=factors)
+    model = MarkovNetwork(numbered_schema([2, 2, 2]), features_of([]), np.zeros(0))
+    how = {"inference": inference_of("gibbs", samples=400), "seed": 1}
+    for rows, way in (([0], TEMPERING), ([1], WEIGHTING), ([0, 1], f"{WEIGHTING} and {TEMPERING}")):
+        found = answer(model, Evidence(both[rows], str), chosen, **how)
+        assert found.plan.attrs["inference"] == way
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -133,7 +143,7 @@ def test_threads_and_equal_rows_change_nothing():
     factors = random_factors(1, zeros=0.0)
     values = np.stack([random_evidence(s, factors) for s in (1, 2, 1)])
     one, many = (sample_tempered(factors, values, 100, seed=7, threads=t) for t in (1, 3))
-    for own, other in zip(vars(one).values(), vars(many).values(), strict=True):
+    for own, other in zip(one.arrays, many.arrays, strict=True):
         np.testing.assert_array_equal(own, other)
         np.testing.assert_array_equal(own[0], own[2])
     network = factors_of(table_network(np.random.default_rng(0), [2, 3, 2, 2])[0])

@@ -43,8 +43,16 @@ class Comparison:
     n_examples: int
     impossible: tuple[int, int]
 
+    @property
+    def p_text(self) -> str:
+        """The p value as a text, which says why there is none."""
+        if not math.isnan(self.p_value):
+            return f"{self.p_value:.3g}"
+        alike = "differ alike" if self.difference else "are equal"
+        return f"none, the models {alike} on every example"
+
     def __repr__(self) -> str:
-        found = f"{self.difference:+.4f} ± {self.stderr:.4f} nats, p = {self.p_value:.3g}"
+        found = f"{self.difference:+.4f} ± {self.stderr:.4f} nats, p = {self.p_text}"
         return f"<{self.metric}: {found}, {self.n_examples:,} examples>"
 
 

@@ -236,7 +236,7 @@ def compare(
         "mean_of_other": found.means[1],
         "difference": found.difference,
         "standard_error": found.stderr,
-        "p_value": found.p_value,
+        "p_value": found.p_value if as_json or found.stderr else found.p_text,
         "n_examples": found.n_examples,
     }
     if any(found.impossible):

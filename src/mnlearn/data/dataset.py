@@ -325,7 +325,11 @@ def load_npz(path: Path | str, limit: ExpansionLimit = DEFAULT_LIMIT) -> Dataset
         raise InputError(f"{path}: expected one matrix or one named `data`, got {sorted(arrays)}.")
     matrix = arrays["data"] if "data" in arrays else next(iter(arrays.values()))
     with name_data(path):
-        return merge_rows(matrix)
+        data = merge_rows(matrix)
+    if matrix.dtype != bool:
+        return data
+    # An array in memory is read alike.
+    return replace(data, schema=Schema(tuple(replace(v, dtype="bool") for v in data.schema), False))
 
 
 def _load_native(path: Path | str, arrays: dict[str, NDArray]) -> Dataset:

@@ -72,9 +72,9 @@ def estimate(
     if len(left):
         chains: Any = {"work": work, "asked": asked, **how}
         more = sample_tempered(form, values[left], inference.samples, **chains)
-        for own, other in zip(vars(found).values(), vars(more).values(), strict=True):
-            own[left] = other
-    return found
+        for own, more_of in zip(found.arrays, more.arrays, strict=True):
+            own[left] = more_of
+    return replace(found, n_tempered=len(left))
 
 
 def _sample_terms(
@@ -108,7 +108,7 @@ def _sample_terms(
             _run_chains(asked, distinct[i : i + several], inference, of_states, seed, threads, work)
             for i in range(0, len(distinct), several)
         ]
-        for own, part in zip(vars(found).values(), zip(*parts, strict=True), strict=True):
+        for own, part in zip(found.arrays, zip(*parts, strict=True), strict=True):
             own[np.ix_(members, columns)] = np.concatenate(part)[row_of.ravel()]
     return found.given(values, arity)
 

@@ -8,7 +8,7 @@ Vehtari, Gelman, Simpson, Carpenter & Bürkner, "Rank-normalization, folding, an
 improved R-hat for assessing convergence of MCMC", Bayesian Analysis 16 (2021).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -34,15 +34,21 @@ class Estimates:
     probability : float64, (n_rows, n_states). In the layout of `inference.state_columns`. Known
     states have 1. monte_carlo_error : float64, (n_rows, n_states). See `bounded_error`. converged :
     bool, (n_rows, n_states). Where the probability is within a few errors of the true one, as far
-    as the sampler can tell.
+    as the sampler can tell. n_tempered : rows that likelihood weighting left to tempering.
     """
 
     probability: NDArray[np.float64]
     monte_carlo_error: NDArray[np.float64]
     converged: NDArray[np.bool_]
+    n_tempered: int = field(default=0, kw_only=True)
+
+    @property
+    def arrays(self) -> tuple[NDArray, NDArray, NDArray]:
+        """The probabilities, their errors, and which have converged."""
+        return self.probability, self.monte_carlo_error, self.converged
 
     def __getitem__(self, rows: NDArray) -> "Estimates":
-        return Estimates(self.probability[rows], self.monte_carlo_error[rows], self.converged[rows])
+        return Estimates(*(own[rows] for own in self.arrays))
 
     def given(self, values: NDArray[np.uint8], arity: NDArray[np.int64]) -> "Estimates":
         """Return these estimates with what is known in each row.

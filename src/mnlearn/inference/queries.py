@@ -1,5 +1,6 @@
 """Answers to questions about a model, in numbers of states, by the way that `plan` chooses."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,9 @@ from mnlearn.inference.plan import (
     JOINT,
     MARGINAL_MODE,
     MODE,
+    TEMPERING,
     VALUE,
+    WEIGHTING,
     Plan,
     plan,
 )
@@ -79,6 +82,10 @@ def answer(
         work = max(WORK // len(evidence.values), _LEAST_WORK)
         run: Any = {"seed": seed, "threads": threads, "work": work, "asked": asked}
         found = estimate(form, evidence.values, inference, **run)
+        if found.n_tempered:
+            handed_on = found.n_tempered == len(evidence.values)
+            way = TEMPERING if handed_on else f"{WEIGHTING} and {TEMPERING}"
+            chosen = replace(chosen, way=way)
         return Answer(chosen, found.probability, found.monte_carlo_error, found.converged)
     return _network_answer(model, evidence, chosen, inference, seed, threads)
 

@@ -168,9 +168,9 @@ METRIC_NAMES = tuple(metric.name for metric in METRICS)
 
 
 def find_metric(name: str, argument: str = "metric") -> Metric:
-    """Return the score of a name."""
+    """Return the score of a name, in any capitals."""
     for metric in METRICS:
-        if metric.name == name:
+        if metric.name == str(name).lower():
             return metric
     raise InputError(f"expected one of {', '.join(METRIC_NAMES)}, got {name!r}.", where=argument)
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import check_names, labels_of
 from mnlearn.variables.schema import BINARY, Schema, Variable, binary_schema
+from mnlearn.variables.variable import PANDAS_STATES, is_numbered
 
 _PLAIN = (BINARY, False, None)
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
@@ -23,7 +24,7 @@ def schema_arrays(schema: Schema) -> dict[str, NDArray]:
 
     Variables of the states 0 and 1 need no more than their names, and no array if they have none.
     """
-    if all((v.states, v.ordered, v.dtype) == _PLAIN for v in schema):
+    if all((v.states, v.ordered, v.dtype) == _PLAIN and is_numbered(v.states) for v in schema):
         return {"names": np.array(schema.names, np.str_)} if schema.is_named else {}
     content = {
         "is_named": schema.is_named,
@@ -32,12 +33,29 @@ def schema_arrays(schema: Schema) -> dict[str, NDArray]:
             for v in schema
         ],
     }
-    return {"schema": np.array(json.dumps(content, default=_number))}
+    return {"schema": np.array(json.dumps(content, default=_content_of))}
 
 
-def _number(state: Any) -> Any:
-    """Return a state of NumPy as one of Python."""
+def _content_of(state: Any) -> Any:
+    """Return what JSON keeps of a state of NumPy or pandas; see `_state_of`."""
+    kind = type(state).__name__
+    if kind == "Interval":
+        return {kind: [state.left, state.right, state.closed]}
+    if kind == "Period":
+        return {kind: [str(state), state.freqstr]}
+    if kind in PANDAS_STATES:
+        return {kind: [state.isoformat()]}
     return state.item() if isinstance(state, np.generic) else str(state)
+
+
+def _state_of(content: Any) -> Any:
+    """Return the state that JSON keeps: a text, a number, a boolean, or one of pandas."""
+    if not isinstance(content, dict):
+        return content
+    import pandas as pd
+
+    [(kind, own)] = content.items()
+    return getattr(pd, kind)(*map(_state_of, own)) if kind in PANDAS_STATES else None
 
 
 def schema_of_arrays(
@@ -134,7 +152,7 @@ def _read_json(path: Path | str, array: NDArray, n_vars: int) -> Schema:
     try:
         content = json.loads(str(array))
         variables = tuple(
-            Variable(v["name"], tuple(v["states"]), bool(v["ordered"]), v["dtype"])
+            Variable(v["name"], tuple(map(_state_of, v["states"])), bool(v["ordered"]), v["dtype"])
             for v in content["variables"]
         )
         if len(variables) == n_vars:

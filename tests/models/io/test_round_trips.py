@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import oracles
@@ -133,13 +134,15 @@ def test_states_of_all_types_and_an_order(tmp_path):
     schema = Schema((
         Variable("a", (1, 2, 5), ordered=True), Variable("b", ("only",)),
         Variable("c", (False, True), dtype="bool"), Variable("d=e, f", ("x", "y=z", "2", "-1")),
+        Variable("g", (pd.Interval(0, 1), pd.Interval(1.5, 3, "left"))),
+        Variable("h", (pd.Timestamp("2020"), pd.Timedelta("1h"), pd.Period("2021-03", "M"))),
     ))  # fmt: skip
     features = features_of([[(0, 1), (3, 1)], [(4, 0)]])
     save_model(MarkovNetwork(schema, features, np.array([1.0, 2.0])), tmp_path / "a.npz")
     again = load_model(tmp_path / "a.npz").schema
     assert again == schema
-    assert [type(v.states[0]) for v in again] == [int, str, bool, str]
-    assert [v.dtype for v in again] == [None, None, "bool", None]
+    assert [type(v.states[0]) for v in again][:4] == [int, str, bool, str]
+    assert [v.dtype for v in again][:4] == [None, None, "bool", None]
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".ac"])
