@@ -198,6 +198,11 @@ def test_items_that_are_numbers_are_in_their_order(tmp_path):
     assert _read(tmp_path, "10 9\n2 10\n", baskets=True).schema.names == ("2", "9", "10")
 
 
+def test_items_of_baskets_are_counted(tmp_path):
+    with pytest.raises(InputError, match="expected 1 to 65,536 items, got 65,537"):
+        _read(tmp_path, " ".join(map(str, range(65_537))) + "\n1\n", baskets=True)
+
+
 def test_notes_on_what_may_not_be_meant(tmp_path, caplog):
     _read(
         tmp_path,

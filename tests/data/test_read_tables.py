@@ -233,6 +233,11 @@ def test_a_code_of_missing_answers_is_noted(code, noted):
     assert not read_table(table, Rules(cut={"": (3.0,)}, na=(str(code),))).notes
 
 
+def test_a_number_is_no_code_if_the_others_are_as_far_apart():
+    table = pd.DataFrame({"a": [0, 5, 6, 9, 9], "b": [0, 1, 0, 1, 1]})
+    assert not read_table(table, Rules(cut={"": (3.0,)})).notes
+
+
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, list])
 def test_matrices(form):
     rows = [[0, 3], [1, 1], [0, 2]]

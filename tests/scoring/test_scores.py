@@ -23,6 +23,7 @@ from mnlearn.inference.settings import Inference
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.features import features_of
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
+from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.any_model import approximate_ll, cll, cmll, ll, pll
 from mnlearn.scoring.metrics import Request, find_metric
 from mnlearn.variables.schema import NO_STATE
@@ -60,6 +61,18 @@ def test_exact_inference_alone_sums_missing_cells_out():
     asked = {way: find_metric("ll").sums_missing(way) for way in (None, "exact", "bp", "ais")}
     assert asked == {None: True, "exact": True, "bp": False, "ais": False}
     assert not find_metric("pll").sums_missing("exact")
+
+
+def test_scores_have_names_in_any_capitals():
+    assert find_metric("CMLL").name == "cmll"
+    with pytest.raises(InputError, match=r"^measure: expected one of pll, .*, ll, got 'lll'"):
+        find_metric("lll", "measure")
+
+
+def test_records_have_likelihoods_of_exact_models_only():
+    likelihood = find_metric("ll")
+    assert not likelihood.in_records(random_dependency_network(0))
+    assert likelihood.in_records(compile_network(random_network(0)))
 
 
 def test_a_likelihood_is_estimated_by_messages_only_where_they_are_asked_for():
