@@ -28,7 +28,9 @@ from mnlearn.variables.schema import binary_schema
         ("clique_start", [0, 2, 4, 8], "shape"),
         ("clique_start", [0, 2, 2, 6, 8], "at least one variable in each clique"),
         ("clique_start", [0, 2, 4, 6, 9], "start: expected positions from 0 to 8"),
-        ("log_prob", np.full(16, np.nan), "no NaN among the log-probabilities"),
+        ("log_prob", np.full(16, np.nan), "clique 0: expected log-probabilities of its new"),
+        ("log_prob", np.r_[np.full(4, np.log(0.25)), np.zeros(12)], "clique 1: .* add up to 1"),
+        ("log_prob", np.r_[[np.inf], np.full(15, -np.inf)], "clique 0: .* add up to 1"),
         ("log_prob", np.zeros(15), "expected shape"),
     ],
 )

@@ -197,12 +197,6 @@ def conditionals(
     return log_values_of, out
 
 
-def marginals(tree: HiddenTree, rows: NDArray[np.uint8], threads: int = 1) -> NDArray[np.float64]:
-    """Return P(column = 1 | evidence), (n_rows, n_columns); see `conditionals`."""
-    p = conditionals(tree, rows, threads)[1]
-    return np.asarray(p[:, :, 1] / p.sum(axis=2))
-
-
 def log_partition(_tree: HiddenTree) -> float:
     """Return log Z, which is 0."""
     return 0.0

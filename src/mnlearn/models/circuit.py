@@ -76,6 +76,8 @@ class ArithmeticCircuit(Model):
         start = set_array(self, "start", np.int64, (n_inner + 1,))
         n_edges = len(set_array(self, "child", np.int32, (None,)))
         check_spans(self, start, n_edges)
+        if not n_inner or (start[1:] == start[:-1]).any():
+            raise InputError("circuit, is_sum and start: expected nodes that have children.")
         n_parameters = len(set_array(self, "weight", np.float64, (None,)))
         if self.features is not None and len(self.features) != n_parameters:
             raise InputError(

@@ -23,6 +23,8 @@ from mnlearn.variables.schema import NO_STATE, Literal, Schema
 
 # Tables of more cells than this in all are refused: no sample could fill them.
 MAX_CELLS = 2_000_000
+# How far the probabilities of a distribution may add up to something else than 1.
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,9 +82,17 @@ class JunctionTree(Model):
             )
         set_array(self, "parent", np.int32, (self.n_cliques,))
         _check_tree(self)
-        log_prob = set_array(self, "log_prob", np.float64, (int(self.table_start[-1]),))
-        if np.isnan(log_prob).any():
-            raise InputError("junction tree: expected no NaN among the log-probabilities.")
+        set_array(self, "log_prob", np.float64, (int(self.table_start[-1]),))
+        for c in range(self.n_cliques):
+            new = ~np.isin(self.clique(c), self.separator(c))
+            with np.errstate(over="ignore"):
+                total = np.exp(self.table(c)).sum(axis=tuple(np.flatnonzero(new)))
+            # NaN makes a comparison false.
+            if not (np.abs(total - 1.0) <= _ROUNDING).all():
+                raise InputError(
+                    f"junction tree, clique {c}: expected log-probabilities of its new variables "
+                    "whose exponentials add up to 1."
+                )
 
     @property
     def n_cliques(self) -> int:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.incomplete import IncompleteData
-from mnlearn.inference.circuits.exact import conditional_scores, flip_log_odds
+from mnlearn.inference.circuits.exact import conditional_scores
 from mnlearn.inference.conditionals import conditional_log_odds, log_own_conditionals
 from mnlearn.inference.exact import log_partition, log_value
 from mnlearn.inference.hidden_trees import log_conditionals
@@ -76,15 +76,11 @@ def _log_pseudo_likelihood(model: Model, data: Dataset, threads: int) -> NDArray
 
 def _by_derivatives(circuit: ArithmeticCircuit, data: Dataset, threads: int) -> NDArray[np.float64]:
     """Find the values of a row with each variable changed by the derivatives of a circuit."""
-    if data.schema.is_binary:
-        odds = flip_log_odds(circuit, data.rows, threads)
-        log_own = -np.logaddexp(0.0, -np.where(np.isnan(odds), -np.inf, odds))
-    else:
-        scores = conditional_scores(circuit, data.rows, threads)
-        with np.errstate(invalid="ignore"):
-            log_own = log_own_conditionals(scores, data)
-        # A row and its neighbours that are all impossible: it has the score of any such row.
-        log_own[np.isnan(log_own)] = -np.inf
+    scores = conditional_scores(circuit, data.rows, threads)
+    with np.errstate(invalid="ignore"):
+        log_own = log_own_conditionals(scores, data)
+    # A row and its neighbours that are all impossible: it has the score of any such row.
+    log_own[np.isnan(log_own)] = -np.inf
     return np.asarray(log_own.sum(axis=1))
 
 

@@ -13,7 +13,6 @@ from mnlearn.inference.circuits.exact import (
     draw,
     log_partition,
     log_value,
-    marginals,
     most_probable,
     row_evaluator,
 )
@@ -52,7 +51,7 @@ def test_partial_evidence_is_summed_out(seed):
     potential = np.exp(log_polynomial(circuit, features))
     rng = np.random.default_rng(seed)
     rows = rng.choice([0, 1, UNKNOWN], (40, N)).astype(np.uint8)
-    p_one = marginals(circuit, rows)
+    p_one = conditionals(circuit, rows)[1][:, :, 1]
     for row, value, p in zip(rows, log_value(circuit, rows), p_one, strict=True):
         agrees = ((all_states(N) == row) | (row == UNKNOWN)).all(axis=1)
         total = potential[agrees].sum()
@@ -77,7 +76,7 @@ def test_expectations_of_features_also_beyond_the_range_of_numbers(shift):
     rows[1, 2], rows[2, [0, 5]] = 1, (0, 1)
     value, p_one = evaluator.marginals(weight, rows)
     np.testing.assert_allclose(value, log_value(circuit.with_parameters(weight), rows), atol=1e-9)
-    np.testing.assert_allclose(p_one, marginals(circuit, rows), atol=1e-10)
+    np.testing.assert_allclose(p_one, conditionals(circuit, rows)[1][:, :, 1], atol=1e-10)
 
 
 @pytest.mark.parametrize("shift", [0.0, 300.0, -300.0])
@@ -156,7 +155,7 @@ def test_threads_do_not_change_values():
     circuit, _ = grown(2)
     rows = np.random.default_rng(0).choice([0, 1, UNKNOWN], (200, N)).astype(np.uint8)
     assert log_value(circuit, rows, 3).tobytes() == log_value(circuit, rows).tobytes()
-    assert marginals(circuit, rows, 3).tobytes() == marginals(circuit, rows).tobytes()
+    assert conditionals(circuit, rows, 3)[1].tobytes() == conditionals(circuit, rows)[1].tobytes()
 
 
 def test_evidence_that_cannot_hold():
@@ -165,7 +164,7 @@ def test_evidence_that_cannot_hold():
     weight[1] = -np.inf
     rows = np.array([[1] + [UNKNOWN] * (N - 1)], np.uint8)
     assert log_value(circuit.with_parameters(weight), rows)[0] == -np.inf
-    assert np.isnan(marginals(circuit.with_parameters(weight), rows)).all()
+    assert np.isnan(conditionals(circuit.with_parameters(weight), rows)[1]).all()
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -11,6 +11,7 @@ from mnlearn.inference.circuits import compilation
 from mnlearn.inference.circuits.compilation import compile_network, least_nodes
 from mnlearn.inference.circuits.exact import log_partition, log_value
 from mnlearn.inference.tables.orders import min_fill_order
+from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import save_model
 from mnlearn.models.markov_network import markov_network
@@ -31,6 +32,27 @@ def test_the_circuit_has_the_potential_of_the_network(seed):
 def test_a_network_without_features_is_uniform():
     circuit = compile_network(markov_network(3, features_of([]), []))
     assert log_partition(circuit) == pytest.approx(3 * np.log(2))
+
+
+@pytest.mark.parametrize("kind", ["BAYES", "MARKOV"])
+def test_variables_of_one_state_only_have_a_circuit_that_answers(tmp_path, kind):
+    path = tmp_path / "a.uai"
+    path.write_text(f"{kind}\n2\n1 1\n2\n1 0\n2 0 1\n1 1.0\n1 1.0\n")
+    whole = mn.load(path).to_circuit()
+    for circuit in (whole, whole.condition({"V0": 0})):
+        assert circuit.query({"V0": 0}).to_dict() == {("V1", 0): 1.0}
+        assert circuit.joint(["V0", "V1"]).to_dict() == {(0, 0): 1.0}
+        assert circuit.most_probable({"V1": 0}).to_dict() == {"V0": 0}
+        assert np.array_equal(circuit.sample(3), np.zeros((3, 2)))
+        assert circuit.log_partition() == 0.0
+        circuit.save(tmp_path / "a.npz")
+        assert mn.load(tmp_path / "a.npz").probability({"V0": 0}) == 1.0
+
+
+def test_a_circuit_has_nodes_and_each_of_them_has_children():
+    for is_sum, start in (([], [0]), ([0, 0], [0, 0, 1])):
+        with pytest.raises(InputError, match="nodes that have children"):
+            ArithmeticCircuit(1, is_sum, start, [0][: start[-1]], [])
 
 
 def test_log_z_of_a_grid_is_that_of_the_transfer_matrix():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from made_circuits import N, grown
-from mnlearn.inference.circuits.exact import flip_log_odds, log_value
+from mnlearn.inference.circuits.exact import conditional_scores, log_value
 from mnlearn.models.circuit_building import NO_PARENT, mixture_circuit, tree_circuit
 from oracles import all_states
 
@@ -16,7 +16,7 @@ def expected_log_odds(circuit, rows):
         flipped = rows.copy()
         flipped[:, v] ^= 1
         with np.errstate(invalid="ignore"):
-            out[:, v] = own - log_value(circuit, flipped)
+            out[:, v] = (own - log_value(circuit, flipped)) * np.where(rows[:, v], 1, -1)
     return out
 
 
@@ -26,7 +26,7 @@ def test_log_odds_of_grown_circuits(seed, extend):
     circuit, _ = grown(seed, extend)
     rows = all_states(N)
     np.testing.assert_allclose(
-        flip_log_odds(circuit, rows, threads=2),
+        conditional_scores(circuit, rows, threads=2),
         expected_log_odds(circuit, rows),
         rtol=1e-9,
         atol=1e-9,
@@ -43,10 +43,12 @@ def test_values_of_0_are_no_numbers_only_where_both_are_0():
     other = tree_circuit(np.array([NO_PARENT, 0, 0]), np.log(np.full((3, 2, 2), 0.5)), 3)
     rows = all_states(3)
     np.testing.assert_array_equal(
-        np.isnan(flip_log_odds(tree, rows)), np.isnan(expected_log_odds(tree, rows))
+        np.isnan(conditional_scores(tree, rows)), np.isnan(expected_log_odds(tree, rows))
     )
-    np.testing.assert_allclose(flip_log_odds(tree, rows), expected_log_odds(tree, rows), rtol=1e-12)
+    np.testing.assert_allclose(
+        conditional_scores(tree, rows), expected_log_odds(tree, rows), rtol=1e-12
+    )
     mixture = mixture_circuit([tree, other], np.log([0.4, 0.6]))
     np.testing.assert_allclose(
-        flip_log_odds(mixture, rows), expected_log_odds(mixture, rows), rtol=1e-9, atol=1e-12
+        conditional_scores(mixture, rows), expected_log_odds(mixture, rows), rtol=1e-9, atol=1e-12
     )

@@ -9,7 +9,7 @@ import pytest
 from made_circuits import N, grown
 from made_study import make, scores_of
 from mnlearn.data.dataset import merge_rows
-from mnlearn.inference.circuits.evaluation import UNKNOWN, RowEvaluator
+from mnlearn.inference.circuits.evaluation import UNKNOWN, Evaluator
 from mnlearn.inference.circuits.exact import log_value
 from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.runtime.errors import InputError
@@ -157,7 +157,7 @@ def test_single_queries_are_timed_one_at_a_time_on_the_first_of_them(folder, mon
     asked = []
     monkeypatch.setattr(curves, "_SINGLE", 10)
     monkeypatch.setattr(
-        RowEvaluator, "conditionals", lambda self, row: asked.append(row.copy()) or (0.0, None)
+        Evaluator, "conditionals", lambda self, row: asked.append(row.copy()) or (0.0, None)
     )
     assert curve(50)["n_queries_single"] == 10
     with np.load("q.npz") as queries:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from mnlearn.inference.tables.orders import min_fill_order
 from mnlearn.models.bayesian_network import BayesianNetwork
 from mnlearn.models.circuit import ArithmeticCircuit
+from mnlearn.models.features import features_of
 from mnlearn.models.interactions import allowed_states
 from mnlearn.models.io.suffixes import form_of
 from mnlearn.models.markov_network import MarkovNetwork
@@ -108,6 +109,11 @@ class CircuitTooLargeError(InputError):
 def compile_network(model: Model, max_edges: int = MAX_EDGES) -> ArithmeticCircuit:
     """Return the circuit of a network; its parameters are those of the features or CPDs."""
     network: MarkovNetwork = model.to_markov_network()
+    if not network.n_columns:
+        # The number 1, as a parameter of the conjunction without literals.
+        is_sum, start, child, weight = map(np.array, ([0], [0, 1], [0], [0.0]))
+        one = features_of([()])
+        return ArithmeticCircuit(network.schema, is_sum, start, child, weight, one)
     if isinstance(model, BayesianNetwork):
         rank = model.rank
         circuit = compile_network(network, max_edges)

@@ -71,7 +71,7 @@ class Batch:
         self._values = np.empty((circuit.n_nodes, LANES))
         self._flows: NDArray[np.float64] | None = None
         self._log_space: LogSpace | None = None
-        self._unused = _has_others(circuit.schema)[:, None]
+        self._unused = has_others(circuit.schema)[:, None]
         self.weigh(circuit.weight)
 
     def weigh(self, weight: NDArray[np.float64]) -> None:
@@ -128,32 +128,69 @@ class Batch:
 
 
 class Evaluator:
-    """Evaluates a circuit under weights that change, as in weight learning."""
+    """Evaluates a circuit for one row of evidence at a time, under weights that may change.
+
+    `Batch` is faster where many rows are known together.
+    """
 
     def __init__(self, circuit: ArithmeticCircuit, atomic: bool = False) -> None:
         self._circuit, self._atomic = circuit, atomic
         self._arrays = (circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves)
-        self._values = np.empty(circuit.n_nodes)
-        self._flows = np.empty(circuit.n_nodes)
+        self._values, self._flows = np.empty(circuit.n_nodes), np.empty(circuit.n_nodes)
+        self._literal = self._values[: 2 * circuit.n_columns].reshape(-1, 2)
+        self._unused = has_others(circuit.schema)
         self._batch: Batch | None = None
         self._weighed: NDArray[np.float64] | None = None
+        self._weigh(circuit.weight)
+
+    def _weigh(self, weight: NDArray[np.float64]) -> None:
+        circuit = self._circuit
+        self._weight = weight
+        log_scale = _log_scale(weight, circuit.schema, self._atomic)
+        self._scale = _by_column(np.exp(-log_scale), circuit.schema)[:, None]
+        self._total_log_scale = float(log_scale.sum())
+        with np.errstate(over="ignore"):
+            np.exp(weight, out=self._values[2 * circuit.n_columns : circuit.n_leaves])
+        self._log_space: LogSpace | None = None
 
     def expectations(self, weight: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """Return log Z and the expectation of each feature."""
         first, last = 2 * self._circuit.n_columns, self._circuit.n_leaves
-        log_scale = _log_scale(weight, self._circuit.schema, self._atomic)
-        self._values[:first] = np.exp(-np.repeat(_by_column(log_scale, self._circuit.schema), 2))
-        with np.errstate(over="ignore"):
-            np.exp(weight, out=self._values[first:last])
+        self._weigh(weight)
+        self._literal[:] = self._scale
         plain_values(*self._arrays, self._values)
         root = self._values[-1:]
         if _trusted(root).all():
             plain_flows(*self._arrays, self._values, self._flows)
-            return float(np.log(root[0]) + log_scale.sum()), self._flows[first:last].copy()
-        batch = LogSpace(self._circuit, weight)
-        row = np.full((1, self._circuit.n_columns), UNKNOWN, np.uint8)
-        log_z = float(batch.values(row)[0])
-        return log_z, batch.flows()[first:last, 0].copy()
+            return float(np.log(root[0])) + self._total_log_scale, self._flows[first:last].copy()
+        log_z, flows = self._in_log_space(np.full(self._circuit.n_columns, UNKNOWN, np.uint8))
+        return log_z, flows[first:last].copy()
+
+    def conditionals(self, row: NDArray[np.uint8]) -> tuple[float, NDArray[np.float64]]:
+        """Return the log-value of the root, and P(column = x | evidence).
+
+        row : uint8, (n_columns,). 0, 1, or UNKNOWN for a column to be summed out; see
+        `Batch.values`.
+        """
+        ruled_out = np.stack([row == 1, row == 0], axis=1)
+        self._literal[:] = np.where(ruled_out, 0.0, self._scale)
+        plain_values(*self._arrays, self._values)
+        root, n_literals = self._values[-1:], 2 * self._circuit.n_columns
+        if _trusted(root).all():
+            plain_flows(*self._arrays, self._values, self._flows)
+            p = self._flows[:n_literals].reshape(-1, 2)
+            ruled_out[:, 0] |= self._unused
+            if ((p >= _LEAST_PROBABILITY) | ruled_out).all():
+                return float(np.log(root[0])) + self._total_log_scale, p.copy()
+        log_root, flows = self._in_log_space(row)
+        p = flows[:n_literals].reshape(-1, 2)
+        return log_root, p.copy() if np.isfinite(log_root) else np.full(p.shape, np.nan)
+
+    def _in_log_space(self, row: NDArray[np.uint8]) -> tuple[float, NDArray[np.float64]]:
+        """Return the log-value of the root, and the flows of all nodes."""
+        if self._log_space is None:
+            self._log_space = LogSpace(self._circuit, self._weight)
+        return float(self._log_space.values(row[None])[0]), self._log_space.flows()[:, 0]
 
     def marginals(
         self, weight: NDArray[np.float64], rows: NDArray[np.uint8]
@@ -169,57 +206,13 @@ class Evaluator:
         return log_root, self._batch.flows()[1 : 2 * self._circuit.n_columns : 2].T.copy()
 
 
-class RowEvaluator:
-    """Evaluates a circuit for one row of evidence at a time, for queries that come one by one.
-
-    `Batch` is faster where many rows are known together.
-    """
-
-    def __init__(self, circuit: ArithmeticCircuit, atomic: bool = False) -> None:
-        self._circuit = circuit
-        self._arrays = (circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves)
-        self._values, self._flows = np.empty(circuit.n_nodes), np.empty(circuit.n_nodes)
-        log_scale = _log_scale(circuit.weight, circuit.schema, atomic)
-        self._scale = _by_column(np.exp(-log_scale), circuit.schema)
-        self._total_log_scale = float(log_scale.sum())
-        self._unused = _has_others(circuit.schema)
-        with np.errstate(over="ignore"):
-            self._values[2 * circuit.n_columns : circuit.n_leaves] = np.exp(circuit.weight)
-        self._log_space: LogSpace | None = None
-
-    def conditionals(self, row: NDArray[np.uint8]) -> tuple[float, NDArray[np.float64]]:
-        """Return the log-value of the root, and P(column = x | evidence).
-
-        row : uint8, (n_columns,). 0, 1, or UNKNOWN for a column to be summed out; see
-        `Batch.values`.
-        """
-        n_literals = 2 * self._circuit.n_columns
-        literal = self._values[:n_literals].reshape(-1, 2)
-        for x in (0, 1):
-            literal[:, x] = np.where(1 - x == row, 0.0, self._scale)
-        plain_values(*self._arrays, self._values)
-        root = self._values[-1:]
-        if _trusted(root).all():
-            plain_flows(*self._arrays, self._values, self._flows)
-            p = self._flows[:n_literals].reshape(-1, 2)
-            ruled_out = np.stack([row == 1, row == 0], axis=1)
-            ruled_out[:, 0] |= self._unused
-            if ((p >= _LEAST_PROBABILITY) | ruled_out).all():
-                return float(np.log(root[0])) + self._total_log_scale, p.copy()
-        if self._log_space is None:
-            self._log_space = LogSpace(self._circuit, self._circuit.weight)
-        log_root = float(self._log_space.values(row[None])[0])
-        p = self._log_space.flows()[:n_literals, 0].reshape(-1, 2)
-        return log_root, p.copy() if np.isfinite(log_root) else np.full(p.shape, np.nan)
-
-
 def _log_scale(weight: NDArray[np.float64], schema: Schema, atomic: bool) -> NDArray[np.float64]:
     """Return the logarithm of the scale of each variable, float64 of shape (n_vars,)."""
     out = np.zeros(len(schema))
     if atomic and schema.is_binary:
         n = 2 * len(schema)
         return np.asarray(np.logaddexp(weight[:n:2], weight[1:n:2]))
-    if atomic:
+    if atomic and schema.n_columns:
         several = schema.arity > 1
         first = np.cumsum(schema.arity[several])
         blocks = np.concatenate([[0], first[:-1]])
@@ -232,7 +225,7 @@ def _by_column(numbers: NDArray[np.float64], schema: Schema) -> NDArray[np.float
     return numbers if schema.is_binary else numbers[schema.variable_of]
 
 
-def _has_others(schema: Schema) -> NDArray[np.bool_]:
+def has_others(schema: Schema) -> NDArray[np.bool_]:
     """Return whether the variable of each column has several; its leaf of value 0 is not used."""
     return (schema.arity > 2)[schema.variable_of]
 

@@ -1,12 +1,10 @@
 """Exact inference in circuits: values, marginals, most probable states, samples, conditioning."""
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.circuits.evaluation import UNKNOWN, Batch, LogSpace, RowEvaluator
+from mnlearn.inference.circuits.evaluation import UNKNOWN, Batch, Evaluator, LogSpace, has_others
 from mnlearn.kernels.circuits.evaluation import (
     LANES,
     LOG_ZERO,
@@ -74,14 +72,6 @@ def conditionals(
         own = slice(columns[0], columns[-1] + 1)
         p[:, own, 0] = 1.0 - p[:, own, 1]
     return log_values_of, p
-
-
-def marginals(
-    circuit: ArithmeticCircuit, rows: NDArray[np.uint8], threads: int = 1
-) -> NDArray[np.float64]:
-    """Return P(column = 1 | evidence), float64 of shape (n_rows, n_columns); see `conditionals`."""
-    p = conditionals(circuit, rows, threads)[1]
-    return np.asarray(p[:, :, 1] / p.sum(axis=2))
 
 
 def expected_counts(
@@ -174,9 +164,9 @@ def _layout(circuit: ArithmeticCircuit) -> tuple[NDArray, NDArray, NDArray, int,
     return circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves, circuit.n_columns
 
 
-def row_evaluator(circuit: ArithmeticCircuit) -> RowEvaluator:
+def row_evaluator(circuit: ArithmeticCircuit) -> Evaluator:
     """Return an evaluator for one row of evidence at a time, scaled as in `conditionals`."""
-    return RowEvaluator(circuit, _is_atomic(circuit))
+    return Evaluator(circuit, _is_atomic(circuit))
 
 
 def _batch(circuit: ArithmeticCircuit) -> Batch:
@@ -239,70 +229,33 @@ def condition(circuit: ArithmeticCircuit, evidence: NDArray[np.uint8]) -> Arithm
     )
 
 
-def flip_log_odds(
-    circuit: ArithmeticCircuit, rows: NDArray[np.uint8], threads: int = 1
-) -> NDArray[np.float64]:
-    """Return the log of (value of the row) / (value of the row with X_v flipped), for each v."""
-    out = np.empty(rows.shape)
-    every = np.arange(circuit.n_vars)
-
-    def visit(begin: int, own: NDArray[np.float64], log_value: NDArray[np.float64]) -> None:
-        lanes = np.arange(len(own))[:, None]
-        flipped = log_value[every, 1 - rows[begin : begin + len(own)], lanes]
-        with np.errstate(invalid="ignore"):
-            out[begin : begin + len(own)] = own[:, None] - flipped
-
-    _visit_changed(circuit, rows, visit, threads)
-    return out
-
-
 def conditional_scores(
     circuit: ArithmeticCircuit, rows: NDArray[np.uint8], threads: int = 1
 ) -> NDArray[np.float64]:
     """Return log-odds of variables of two states and scores of other states, given all others.
 
-    The score of a state is the log-value of the row with the variable in that state. NaN where both
-    values of a variable of two states are 0. Arguments and shapes are those of `flip_log_odds`, for
-    variables of any number of states.
-    """
-    out = np.empty(rows.shape)
-    width = np.diff(circuit.schema.start)
-    single = np.repeat(width == 1, width)
-
-    def visit(begin: int, own: NDArray[np.float64], log_value: NDArray[np.float64]) -> None:
-        zero, one = log_value[:, 0], log_value[:, 1]
-        with np.errstate(invalid="ignore"):
-            scores = np.where(single[:, None], one - zero, one)
-        out[begin : begin + len(own)] = scores.T[: len(own)]
-
-    _visit_changed(circuit, rows, visit, threads)
-    return out
-
-
-def _visit_changed(
-    circuit: ArithmeticCircuit,
-    rows: NDArray[np.uint8],
-    visit: Callable[[int, NDArray[np.float64], NDArray[np.float64]], None],
-    threads: int,
-) -> None:
-    """Call `visit` for some rows at a time with their values where one variable is changed.
-
     One pass up and one down the circuit yield all variables of a row: the value with X_v in another
-    state is the derivative of the circuit by the leaf of that state (Darwiche 2003, Section 4).
+    state is the derivative of the circuit by the leaf of that state (Darwiche 2003, Section 4). The
+    score of a state is the log-value of the row with the variable in that state. NaN where both
+    values of a variable of two states are 0.
 
-    visit : takes the first of the rows, their log-values, and those with each leaf in the place of
-        its variable's other leaves, float64 of shape (n_columns, 2, LANES).
+    rows : uint8, (n_rows, n_columns); the result, float64, has the same shape.
     """
+    out, n_literals = np.empty(rows.shape), 2 * circuit.n_columns
     arrays = (circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves)
-    n_literals = 2 * circuit.n_columns
+    several = has_others(circuit.schema)[:, None]
 
     def fill(first: int, last: int) -> None:
         batch, scratch = LogSpace(circuit, circuit.weight), np.empty((3, LANES))
         derivatives = np.empty((circuit.n_nodes, LANES))
         for begin in range(first, last, LANES):
-            own = batch.values(rows[begin : min(begin + LANES, last)])
+            part = rows[begin : min(begin + LANES, last)]
+            batch.values(part)
             log_derivatives(*arrays, batch.all_values, derivatives, scratch)
-            found = derivatives[:n_literals].reshape(-1, 2, LANES)
-            visit(begin, own, np.where(found < LOG_ZERO / 2, -np.inf, found))
+            found = derivatives[:n_literals, : len(part)].reshape(-1, 2, len(part))
+            zero, one = np.where(found < LOG_ZERO / 2, -np.inf, found).swapaxes(0, 1)
+            with np.errstate(invalid="ignore"):
+                out[begin : begin + len(part)] = np.where(several, one, one - zero).T
 
     map_ranges(fill, len(rows), threads)
+    return out
