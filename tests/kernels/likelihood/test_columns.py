@@ -51,71 +51,57 @@ class Made:
         return -self.weight * log_expit(s), -self.weight * sign * expit(-s)
 
 
-def row_lists(made):
-    """The rows of each column, in the order of the columns."""
-    own = made.touched[made.by_variable]
-    offset = np.cumsum([0, *own.sum(axis=1)]).astype(np.int64)
-    return stored_columns.RowLists(made.var_start, offset, np.nonzero(own)[1].astype(np.uint16))
+def merge(made, v):
+    """The merged rows of a variable."""
+    touched = made.touched[made.by_variable[made.var_start[v] : made.var_start[v + 1]]]
+    offset = np.cumsum([0, *touched.sum(axis=1)]).astype(np.int64)
+    mark = made.rng.integers(0, 2**64, len(touched) + 1, np.uint64)
+    rows, values = np.nonzero(touched)[1].astype(np.uint16), np.ascontiguousarray(made.rows[:, v])
+    return stored_columns.merge_rows(offset, rows, mark, values, made.weight)
 
 
 def merged_design(made):
-    """The design of merged rows, and the parts that say what was merged."""
-    lists, n_rows, n_columns = row_lists(made), len(made.rows), len(made.var)
-    examples = stored_columns.Examples(np.ascontiguousarray(made.rows.T), made.weight)
-    mark = made.rng.integers(0, 2**64, n_columns + 1, np.uint64)
-    merging = stored_columns.Merging(
-        np.full((N_VARS, n_rows), 99999, np.uint32), np.full(N_VARS, -1),
-        np.full(n_columns, -1), np.zeros(n_columns, bool),
+    """The design of merged rows."""
+    merged = [merge(made, v) for v in range(N_VARS)]
+    joined = stored_columns.Merged(*map(np.concatenate, zip(*merged, strict=True)))
+    return stored_columns.Design(
+        made.var_start, np.cumsum([0, *joined.n_listed]), joined.complement, joined.touched,
+        np.cumsum([0, *[len(one.weight) for one in merged]]), joined.weight, joined.value,
+        np.zeros(len(made.var), np.int64), np.ones(N_VARS, np.int64),
     )  # fmt: skip
-    stored_columns.merge_rows(lists, examples, mark, merging, 0, N_VARS)
-    offset = np.cumsum([0, *merging.n_listed])
-    row_start = np.cumsum([0, *merging.n_merged])
-    design = stored_columns.Design(
-        made.var_start, offset, merging.complement, np.full(offset[-1], 60000, np.uint16),
-        row_start, np.full(row_start[-1], np.nan), np.full(row_start[-1], 9, np.uint8),
-        np.zeros(n_columns, np.int64), np.ones(N_VARS, np.int64),
-    )  # fmt: skip
-    stored_columns.list_merged(lists, examples, merging, design, 0, N_VARS)
-    return design, merging
 
 
 @pytest.mark.parametrize("n_rows", SIZES)
 def test_rows_that_a_variable_cannot_tell_apart_are_merged(n_rows):
     made = Made(n_rows)
-    design, merging = merged_design(made)
     for v in range(N_VARS):
-        columns = range(made.var_start[v], made.var_start[v + 1])
-        own = made.touched[made.by_variable[columns]]
+        own = made.touched[made.by_variable[made.var_start[v] : made.var_start[v + 1]]]
         seen = {}
-        for i in range(n_rows):
-            key = (made.rows[i, v], own[:, i].tobytes())
-            assert merging.row_of[v, i] == seen.setdefault(key, len(seen))
-        n = len(seen)
-        assert merging.n_merged[v] == n
-        merged = slice(design.row_start[v], design.row_start[v + 1])
-        place = merging.row_of[v]
-        assert_array_equal(design.weight[merged], np.bincount(place, made.weight, n))
-        assert_array_equal(design.value[merged][place], made.rows[:, v])
-        for c in columns:
-            listed = design.touched[design.offset[c] : design.offset[c + 1]]
+        keys = [(made.rows[i, v], own[:, i].tobytes()) for i in range(n_rows)]
+        place = np.array([seen.setdefault(key, len(seen)) for key in keys])
+        merged, n = merge(made, v), len(seen)
+        assert_allclose(merged.held, own @ made.weight)
+        assert_array_equal(merged.weight, np.bincount(place, made.weight, n))
+        assert_array_equal(merged.value[place], made.rows[:, v])
+        offset = np.cumsum([0, *merged.n_listed])
+        assert offset[-1] == len(merged.touched)
+        for c, touched in enumerate(own):
+            listed = merged.touched[offset[c] : offset[c + 1]]
             assert (np.diff(listed.astype(int)) > 0).all()
             assert len(listed) <= n // 2
-            found = np.isin(np.arange(n), listed) != design.complement[c]
-            assert_array_equal(found[place], own[c - made.var_start[v]])
+            found = np.isin(np.arange(n), listed) != merged.complement[c]
+            assert_array_equal(found[place], touched)
 
 
 @pytest.mark.parametrize("n_rows", SIZES)
 def test_pseudo_likelihood_of_merged_rows(n_rows):
     made = Made(n_rows)
-    design, _ = merged_design(made)
+    design = merged_design(made)
     coefficient = made.coefficient[made.by_variable]
     loss, gradient = np.full(N_VARS, np.nan), np.full(len(coefficient), np.nan)
     stored_columns.value_and_gradient(design, coefficient, 1, N_VARS, loss, gradient)
-    total = np.full(len(coefficient), np.nan)
-    stored_columns.column_weights(design, total)
     assert np.isnan(loss[0])
     own = made.touched[made.by_variable]
-    assert_allclose(total, own @ made.weight)
     for v in range(1, N_VARS):
         lost, slope = made.losses(v)
         columns = slice(made.var_start[v], made.var_start[v + 1])

@@ -15,134 +15,97 @@ from mnlearn.kernels.arithmetic.logistic import exp_nonpositive, log1p_unit, log
 from mnlearn.kernels.jit import fused_kernel, kernel
 
 
-class RowLists(NamedTuple):
-    """The rows that each column touches, as in `Design`."""
+class Merged(NamedTuple):
+    """The merged rows of one variable, and the lists of its columns; fields as in `Design`.
 
-    var_start: NDArray[np.int64]
-    offset: NDArray[np.int64]
+    held : weight of the rows that each column touches.
+    """
+
+    held: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    value: NDArray[np.uint8]
+    n_listed: NDArray[np.int64]
+    complement: NDArray[np.bool_]
     touched: NDArray[np.unsignedinteger]
 
 
-class Examples(NamedTuple):
-    """The distinct rows: the state of each variable, (n_vars, n_rows), and weights."""
-
-    values: NDArray[np.uint8]
-    weight: NDArray[np.float64]
-
-
-class Merging(NamedTuple):
-    """How the rows of each variable are merged.
-
-    row_of : (n_vars, n_rows), place of each row among the merged ones. n_listed, complement : of
-    each column, as in `Design`.
-    """
-
-    row_of: NDArray[np.uint32]
-    n_merged: NDArray[np.int64]
-    n_listed: NDArray[np.int64]
-    complement: NDArray[np.bool_]
-
-
 @kernel
-def merge_rows(lists, examples, mark, merging, first, last):
-    """Merge for each variable the rows with equal values that all its columns treat alike.
+def merge_rows(offset, touched, mark, value, weight):
+    """Merge the rows of a variable that have equal values and that all its columns treat alike.
 
-    Sums of 64-bit random marks of the columns tell rows apart, so that two different rows are
-    merged with probability 2^-64. mark : one for each column, and one for the value.
+    Column c touches the rows touched[offset[c]:offset[c + 1]]. Sums of 64-bit random marks of the
+    columns tell rows apart, so that two different rows are merged with probability 2^-64. mark :
+    one for each column, and one for the value.
     """
-    n_rows = len(examples.weight)
-    key = np.empty(n_rows, np.uint64)
-    stands = np.empty(n_rows, np.bool_)
-    n_slots = 4
-    while n_slots < 2 * n_rows:
-        n_slots *= 2
-    slot = np.empty(n_slots, np.int32)
-    for v in range(first, last):
-        _sum_marks(lists, examples.values[v], mark, v, key)
-        n = _number_keys(key, slot, merging.row_of[v], stands)
-        merging.n_merged[v] = n
-        for c in range(lists.var_start[v], lists.var_start[v + 1]):
-            n_listed = 0
-            for k in range(lists.offset[c], lists.offset[c + 1]):
-                n_listed += stands[lists.touched[k]]
-            swap = n_listed > n // 2
-            merging.complement[c] = swap
-            merging.n_listed[c] = n - n_listed if swap else n_listed
-
-
-@kernel
-def _sum_marks(lists, value, mark, v, key):
-    """Write to `key` the sum of the marks of the columns of variable `v` that list each row."""
+    key = mark[-1] * value
+    for c in range(len(offset) - 1):
+        for k in range(offset[c], offset[c + 1]):
+            key[touched[k]] += mark[c]
+    number, first = _number_keys(key)
+    n, n_columns = len(first), len(offset) - 1
+    total, stands = np.zeros(n), np.zeros(len(key), np.bool_)
     for i in range(len(key)):
-        key[i] = mark[-1] * np.uint64(value[i])
-    for c in range(lists.var_start[v], lists.var_start[v + 1]):
-        for k in range(lists.offset[c], lists.offset[c + 1]):
-            key[lists.touched[k]] += mark[c]
+        total[number[i]] += weight[i]
+    for i in first:
+        stands[i] = True
+    n_listed, complement = np.zeros(n_columns, np.int64), np.zeros(n_columns, np.bool_)
+    held = np.empty(n_columns)
+    # Where most rows are touched, the others are fewer.
+    listed, end = np.empty(offset[-1] - offset[0], touched.dtype), 0
+    for c in range(n_columns):
+        own, count, sum_of_weights = touched[offset[c] : offset[c + 1]], 0, 0.0
+        for i in own:
+            count += stands[i]
+            sum_of_weights += weight[i]
+        held[c] = sum_of_weights
+        complement[c] = count > n // 2
+        n_listed[c] = n - count if complement[c] else count
+        _list_merged(own, number, stands, complement[c], listed[end : end + n_listed[c]], n)
+        end += n_listed[c]
+    return Merged(held, total, value[first], n_listed, complement, listed[:end])
 
 
 @kernel
-def _number_keys(key, slot, number, stands):
-    """Number the distinct keys in order of appearance; return how many there are."""
-    slot[:] = -1
-    last_slot = len(slot) - 1
-    n = 0
+def _number_keys(key):
+    """Number the distinct keys in order of appearance; return the numbers and the first places."""
+    n_slots = 4
+    while n_slots < 2 * len(key):
+        n_slots *= 2
+    slot, number = np.full(n_slots, -1, np.int32), np.empty(len(key), np.int32)
+    first, n = np.empty(len(key), np.int32), 0
     for i in range(len(key)):
         # The keys are sums of random words, so their lowest bits serve as a hash.
-        s = np.int64(key[i] & np.uint64(last_slot))
+        s = np.int64(key[i] & np.uint64(n_slots - 1))
         while slot[s] >= 0 and key[slot[s]] != key[i]:
-            s = (s + 1) & last_slot
-        stands[i] = slot[s] < 0
-        if stands[i]:
+            s = (s + 1) & (n_slots - 1)
+        if slot[s] < 0:
             slot[s] = i
             number[i] = n
+            first[n] = i
             n += 1
         else:
             number[i] = number[slot[s]]
-    return n
+    return number, first[:n]
 
 
 @kernel
-def list_merged(lists, examples, merging, design, first, last):
-    """Write to `design` the lists, weights and values of the rows that `merge_rows` counted."""
-    n_rows = len(examples.weight)
-    listed = np.empty(n_rows, np.bool_)
-    stands = np.empty(n_rows, np.bool_)
-    for v in range(first, last):
-        row_of = merging.row_of[v]
-        n = merging.n_merged[v]
-        begin = design.row_start[v]
-        _merge_examples(
-            examples, v, row_of, design.weight[begin : begin + n], design.value[begin:], stands
-        )
-        for c in range(lists.var_start[v], lists.var_start[v + 1]):
-            own = lists.touched[lists.offset[c] : lists.offset[c + 1]]
-            place = design.offset[c]
-            if not design.complement[c]:
-                # Lists of rows and the numbers of merged rows have the same order.
-                for i in own:
-                    if stands[i]:
-                        design.touched[place] = row_of[i]
-                        place += 1
-                continue
-            listed[:n] = False
-            for i in own:
-                listed[row_of[i]] = True
-            for i in range(n):
-                if not listed[i]:
-                    design.touched[place] = i
-                    place += 1
-
-
-@kernel
-def _merge_examples(examples, v, row_of, weight, value, stands):
-    """Write the weights and values of the merged rows of `v`, and which rows come first of them."""
-    weight[:] = 0.0
-    n = 0
-    for i in range(len(row_of)):
-        weight[row_of[i]] += examples.weight[i]
-        value[row_of[i]] = examples.values[v, i]
-        stands[i] = row_of[i] == n
-        n += stands[i]
+def _list_merged(touched, number, stands, complement, out, n):
+    """List the merged rows that a column touches, or all others of the `n`, in ascending order."""
+    place = 0
+    if not complement:
+        # Lists of rows and the numbers of merged rows have the same order.
+        for i in touched:
+            if stands[i]:
+                out[place] = number[i]
+                place += 1
+        return
+    listed = np.zeros(n, np.bool_)
+    for i in touched:
+        listed[number[i]] = True
+    for i in range(n):
+        if not listed[i]:
+            out[place] = i
+            place += 1
 
 
 class Design(NamedTuple):
@@ -245,15 +208,3 @@ def value_and_gradient(design, coefficient, first, last, loss, gradient):
                 whole = own.sum()
             total = sum_listed(own, touched, offset[c], offset[c + 1])
             gradient[c] = whole - total if complement[c] else total
-
-
-@kernel
-def column_weights(design, out):
-    """Write the total weight of the rows that each column touches to `out`."""
-    var_start, offset, complement, touched, row_start, weight = design[:6]
-    for v in range(len(var_start) - 1):
-        own = weight[row_start[v] : row_start[v + 1]]
-        whole = own.sum()
-        for c in range(var_start[v], var_start[v + 1]):
-            total = sum_listed(own, touched, offset[c], offset[c + 1])
-            out[c] = whole - total if complement[c] else total

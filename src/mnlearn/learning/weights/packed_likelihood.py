@@ -27,19 +27,36 @@ FEW = 1 / 24
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Columns:
+class SignedColumns:
+    """The feature that asks the indicator of each column for 1, and that for 0; or -1."""
+
+    positive: NDArray[np.int64]
+    negative: NDArray[np.int64]
+
+    def coefficient(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what each column adds to its logit."""
+        padded = np.append(w, 0.0)
+        return padded[self.positive] - padded[self.negative]
+
+    def by_feature(
+        self, value: NDArray[np.float64], sign: float, n_features: int
+    ) -> NDArray[np.float64]:
+        """Sum a quantity of columns over the columns of each feature."""
+        total = np.bincount(self.positive + 1, value, n_features + 1)
+        return (total + sign * np.bincount(self.negative + 1, value, n_features + 1))[1:]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Columns(SignedColumns):
     """Columns in order of their logit; see `kernels.likelihood.packed_columns`.
 
-    own, shape : literal and feature that define the rows. positive, negative : feature asking for
-        1, for 0, in the numbering of the likelihood; or -1. place : other literals of the feature,
-        or span of the list of rows.
+    own, shape : literal and feature that define the rows. place : other literals of the feature, or
+    span of the list of rows.
     """
 
     logit: NDArray[np.int64]
     own: NDArray[np.int64]
     shape: NDArray[np.int64]
-    positive: NDArray[np.int64]
-    negative: NDArray[np.int64]
     place: NDArray[np.int64]
 
     def __len__(self) -> int:
@@ -55,18 +72,6 @@ class Columns:
         kept = np.flatnonzero((positive >= 0) | (negative >= 0))
         parts = {**vars(self), "positive": positive, "negative": negative}
         return Columns(**{name: part[kept] for name, part in parts.items()})
-
-    def coefficient(self, w: NDArray[np.float64]) -> NDArray[np.float32]:
-        """Return what each column adds to its logit."""
-        padded = np.append(w, 0.0)
-        return (padded[self.positive] - padded[self.negative]).astype(np.float32)
-
-    def by_feature(
-        self, value: NDArray[np.float64], sign: float, n_features: int
-    ) -> NDArray[np.float64]:
-        """Sum a quantity of columns over the columns of each feature."""
-        total = np.bincount(self.positive + 1, value, n_features + 1)
-        return (total + sign * np.bincount(self.negative + 1, value, n_features + 1))[1:]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -92,10 +97,9 @@ class PackedLikelihood:
         gradients = np.empty(len(many)), np.empty(len(few))
         n_vars, n_logits = len(self.data.start) - 1, len(self.data.values)
         loss = np.empty(n_vars)
-        of_many = ManyColumns(
-            many.start(n_logits), many.own, many.shape, many.place, many.coefficient(w)
-        )
-        of_few = FewColumns(few.start(n_logits), few.place, self.rows, few.coefficient(w))
+        adds, few_add = (part.coefficient(w).astype(np.float32) for part in (many, few))
+        of_many = ManyColumns(many.start(n_logits), many.own, many.shape, many.place, adds)
+        of_few = FewColumns(few.start(n_logits), few.place, self.rows, few_add)
 
         def evaluate(first: int, last: int) -> None:
             kernels.value_and_gradient(
@@ -129,18 +133,14 @@ def arrange_packed(features: FeatureSet, data: Dataset, threads: int = 1) -> Pac
     It takes 80 bytes for each literal, and two or four for each row that is stored.
     """
     packed_data, shape = pack(data), code_features(features, data.schema)
-    partner = find_flipped_partners(features)
-    wanted = (features.value == 1) | (partner < 0)
-    own = np.flatnonzero(wanted)[np.argsort(features.var[wanted], kind="stable")]
-    owner, asks_one = features.owner[own], features.value[own] == 1
+    own, signed = order_columns(features)
+    owner = features.owner[own]
     first, same = _find_equal_columns(shape, own, owner)
     where = (packed_data, shape, own[first], owner[first])
     count, total = np.empty(len(first), np.int64), np.empty(len(first))
     kernels.count_touched(*where, count, total)
     listed = count < FEW * data.n_rows
-    offset = np.concatenate([[0], np.cumsum(np.where(listed, count, 0))])
-    rows = np.empty(offset[-1], np.uint16 if data.n_rows <= 2**16 else np.uint32)
-    kernels.list_touched(*where, offset, rows)
+    offset, rows = list_rows(where, np.where(listed, count, 0))
     place = np.empty((len(own), 4), np.int64)
     kernels.write_other_literals(shape, own, owner, 2 * data.n_columns, place)
     is_few = listed[same]
@@ -149,9 +149,8 @@ def arrange_packed(features: FeatureSet, data: Dataset, threads: int = 1) -> Pac
         logit=features.var[own].astype(np.int64),
         own=own,
         shape=owner,
-        positive=np.where(asks_one, owner, -1),
-        negative=np.where(asks_one, partner[own], owner),
         place=place,
+        **vars(signed),
     )
     parts, share = vars(columns), 1.0 / data.schema.arity[shape.variable[own]]
     curvature = total[same] * share * (1.0 - share)
@@ -165,6 +164,27 @@ def arrange_packed(features: FeatureSet, data: Dataset, threads: int = 1) -> Pac
         rows=rows,
         threads=threads,
     )
+
+
+def order_columns(features: FeatureSet) -> tuple[NDArray[np.int64], SignedColumns]:
+    """Return a literal for each column, in order of the indicators, and the columns."""
+    partner = find_flipped_partners(features)
+    wanted = (features.value == 1) | (partner < 0)
+    own = np.flatnonzero(wanted)[np.argsort(features.var[wanted], kind="stable")]
+    owner, asks_one = features.owner[own], features.value[own] == 1
+    positive, negative = np.where(asks_one, owner, -1), np.where(asks_one, partner[own], owner)
+    return own, SignedColumns(positive=positive, negative=negative)
+
+
+def list_rows(
+    where: tuple[PackedData, CodedFeatures, NDArray[np.int64], NDArray[np.int64]],
+    count: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.unsignedinteger]]:
+    """Return (offset, rows): the rows that each column touches, by how many; 0 for no list."""
+    offset = np.concatenate([[0], np.cumsum(count)])
+    rows = np.empty(offset[-1], np.uint16 if len(where[0].weight) <= 2**16 else np.uint32)
+    kernels.list_touched(*where, offset, rows)
+    return offset, rows
 
 
 def code_features(features: FeatureSet, schema: Schema) -> CodedFeatures:

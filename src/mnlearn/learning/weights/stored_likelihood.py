@@ -1,16 +1,26 @@
 """The pseudo-likelihood of a feature set on a dataset, as a function of the weights."""
 
+import itertools
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.kernels.likelihood import stored_columns as kernels
-from mnlearn.kernels.likelihood.packed_columns import count_touched, list_touched
-from mnlearn.kernels.likelihood.stored_columns import Design, Examples, Merging, RowLists
-from mnlearn.learning.weights.packed_likelihood import code_features, find_flipped_partners, pack
+from mnlearn.kernels.likelihood.packed_columns import count_touched
+from mnlearn.kernels.likelihood.stored_columns import (
+    Design,
+    Merged,
+    merge_rows,
+    value_and_gradient,
+)
+from mnlearn.learning.weights.packed_likelihood import (
+    SignedColumns,
+    code_features,
+    list_rows,
+    order_columns,
+    pack,
+)
 from mnlearn.models.features import FeatureSet
 from mnlearn.runtime.threads import map_ranges
 
@@ -26,9 +36,8 @@ class StoredLikelihood:
 
     n_vars: int
     n_features: int
-    n_examples: float
-    positive: NDArray[np.int64]
-    negative: NDArray[np.int64]
+    curvature: NDArray[np.float64]
+    columns: SignedColumns
     design: Design
     threads: int = 1
 
@@ -42,34 +51,15 @@ class StoredLikelihood:
         """Number of (variable, merged row) cells: the logistic functions of one evaluation."""
         return len(self.design.weight)
 
-    def _coefficient(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
-        padded = np.append(w, 0.0)  # position -1: no feature
-        return padded[self.positive] - padded[self.negative]
-
-    def _by_feature(self, columns: NDArray, sign: float) -> NDArray[np.float64]:
-        """Sum a column quantity over the columns of each feature."""
-        size = self.n_features + 1
-        total = np.bincount(self.positive + 1, columns, size)
-        return (total + sign * np.bincount(self.negative + 1, columns, size))[1:]
-
     def value_and_gradient(self, w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        coefficient = self._coefficient(w)
-        loss = np.empty(self.n_vars)
-        gradient = np.empty(len(self.positive))
+        coefficient = self.columns.coefficient(w)
+        loss, gradient = np.empty(self.n_vars), np.empty(len(coefficient))
 
         def evaluate(first: int, last: int) -> None:
-            kernels.value_and_gradient(self.design, coefficient, first, last, loss, gradient)
+            value_and_gradient(self.design, coefficient, first, last, loss, gradient)
 
         map_ranges(evaluate, self.n_vars, self.threads)
-        return float(loss.sum()), self._by_feature(gradient, -1.0)
-
-    @cached_property
-    def curvature(self) -> NDArray[np.float64]:
-        touched, design = np.empty(len(self.positive)), self.design
-        kernels.column_weights(design, touched)
-        share = 1.0 / np.maximum(design.n_logits, 2)
-        share = np.repeat(share * (1.0 - share), np.diff(design.var_start))
-        return self._by_feature(share * touched, 1.0)
+        return float(loss.sum()), self.columns.by_feature(gradient, -1.0, self.n_features)
 
 
 def arrange_stored(features: FeatureSet, data: Dataset, threads: int = 1) -> StoredLikelihood:
@@ -78,67 +68,51 @@ def arrange_stored(features: FeatureSet, data: Dataset, threads: int = 1) -> Sto
     It takes two or four bytes for each pair of a column and a row that is listed, at first for all
     that a column touches.
     """
-    partner = find_flipped_partners(features)
-    wanted = (features.value == 1) | (partner < 0)
-    order = np.flatnonzero(wanted)[np.argsort(features.var[wanted], kind="stable")]
-    var_start = np.searchsorted(features.var[order], data.schema.start)
-    lists = RowLists(var_start, *_list_touched(features, data, order))
-    own = features.owner[order]
+    own, columns = order_columns(features)
+    where = pack(data), code_features(features, data.schema), own, features.owner[own]
+    count = np.empty(len(own), np.int64)
+    count_touched(*where, count, np.empty(len(own)))
+    held, design = _merge_rows(data, features.var[own], *list_rows(where, count), threads)
+    share = 1.0 / data.schema.arity[data.schema.variable_of[features.var[own]]]
     return StoredLikelihood(
         n_vars=data.n_vars,
         n_features=len(features),
-        n_examples=data.n_examples,
-        positive=np.where(features.value[order] == 1, own, -1),
-        negative=np.where(features.value[order] == 1, partner[order], own),
-        design=_merge_rows(data, lists, features.var[order], threads),
+        curvature=columns.by_feature(held * share * (1.0 - share), 1.0, len(features)),
+        columns=columns,
+        design=design,
         threads=threads,
     )
 
 
-def _list_touched(
-    features: FeatureSet, data: Dataset, order: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.unsignedinteger]]:
-    """Return (offset, rows) of the columns, the literals `order`."""
-    where = pack(data), code_features(features, data.schema), order, features.owner[order]
-    touched = np.empty(len(order), np.int64)
-    count_touched(*where, touched, np.empty(len(order)))
-    offset = np.concatenate([[0], np.cumsum(touched)])
-    rows = np.empty(offset[-1], np.uint16 if data.n_rows <= 2**16 else np.uint32)
-    list_touched(*where, offset, rows)
-    return offset, rows
-
-
-def _merge_rows(data: Dataset, lists: RowLists, indicator: NDArray, threads: int) -> Design:
-    """Return the design with rows merged; `indicator` has that of each column."""
+def _merge_rows(
+    data: Dataset,
+    indicator: NDArray[np.int32],
+    offset: NDArray[np.int64],
+    touched: NDArray[np.unsignedinteger],
+    threads: int,
+) -> tuple[NDArray[np.float64], Design]:
+    """Return the weight that each column touches, and the design with rows merged."""
     schema = data.schema
-    n_columns = len(indicator)
-    mark = np.random.default_rng(0).integers(0, 2**64, n_columns + 1, np.uint64)
-    examples = Examples(np.ascontiguousarray(schema.values(data.rows).T), data.weight)
-    merging = Merging(
-        row_of=np.empty(examples.values.shape, np.uint32),
-        n_merged=np.empty(data.n_vars, np.int64),
-        n_listed=np.empty(n_columns, np.int64),
-        complement=np.empty(n_columns, bool),
-    )
-    map_ranges(
-        lambda a, b: kernels.merge_rows(lists, examples, mark, merging, a, b), data.n_vars, threads
-    )
-    offset = np.concatenate([[0], np.cumsum(merging.n_listed)])
-    row_start = np.concatenate([[0], np.cumsum(merging.n_merged)])
-    design = Design(
-        var_start=lists.var_start,
-        offset=offset,
-        complement=merging.complement,
-        touched=np.empty(offset[-1], lists.touched.dtype),
-        row_start=row_start,
-        weight=np.empty(row_start[-1]),
-        value=np.empty(row_start[-1], np.uint8),
+    var_start = np.searchsorted(indicator, schema.start)
+    values = np.ascontiguousarray(schema.values(data.rows).T)
+    mark = np.random.default_rng(0).integers(0, 2**64, len(indicator) + 1, np.uint64)
+
+    def merge(v: int) -> Merged:
+        begin, end = var_start[v : v + 2].tolist()
+        own = np.append(mark[begin:end], mark[-1])
+        return merge_rows(offset[begin : end + 1], touched, own, values[v], data.weight)
+
+    found = map_ranges(lambda a, b: [merge(v) for v in range(a, b)], data.n_vars, threads)
+    merged = list(itertools.chain.from_iterable(found))
+    joined = Merged(*map(np.concatenate, zip(*merged, strict=True)))
+    return joined.held, Design(
+        var_start=var_start,
+        offset=np.concatenate([[0], np.cumsum(joined.n_listed)]),
+        complement=joined.complement,
+        touched=joined.touched,
+        row_start=np.concatenate([[0], np.cumsum([len(one.weight) for one in merged])]),
+        weight=joined.weight,
+        value=joined.value,
         logit=indicator - schema.start[schema.variable_of[indicator]],
         n_logits=np.diff(schema.start),
     )
-
-    def fill(first: int, last: int) -> None:
-        kernels.list_merged(lists, examples, merging, design, first, last)
-
-    map_ranges(fill, data.n_vars, threads)
-    return design
