@@ -166,6 +166,7 @@ def test_arrays_of_several_kinds_of_states_are_objects():
     assert drawn.dtype == object
     assert [set(map(type, column)) for column in drawn.T] == [{int}, {str}, {bool}]
     assert mn.Atomic().fit(np.eye(2, dtype=bool)).sample(3).dtype == bool
+    assert mn.Atomic().fit(np.array([["x", "u"], ["y", "w"]])).schema_[0].dtype == "str"
 
 
 @pytest.mark.parametrize(("name", "form"), GRIDS)

@@ -1,5 +1,8 @@
 """What columns of tables become: states, their order, missing cells, and every refusal."""
 
+from functools import partial
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,11 +10,11 @@ from scipy import sparse
 
 import mnlearn as mn
 from made_data import write
-from mnlearn.data.examples import load_examples
+from mnlearn.data.examples import load_dataset, load_examples
 from mnlearn.data.frames import read_table
 from mnlearn.data.rules import ARGUMENT, KEY, OPTION, READ_DATA, Rules
 from mnlearn.runtime.errors import InputError
-from mnlearn.variables.schema import NO_STATE, Schema, Variable
+from mnlearn.variables.schema import NO_STATE, Schema, Variable, binary_schema
 
 NO = NO_STATE
 
@@ -236,6 +239,23 @@ def test_a_code_of_missing_answers_is_noted(code, noted):
 def test_a_number_is_no_code_if_the_others_are_as_far_apart():
     table = pd.DataFrame({"a": [0, 5, 6, 9, 9], "b": [0, 1, 0, 1, 1]})
     assert not read_table(table, Rules(cut={"": (3.0,)})).notes
+
+
+@pytest.mark.parametrize("form", [pd.DataFrame, sparse.csr_array, Path])
+def test_a_binary_table_has_the_names_of_the_model(form, tmp_path):
+    frame = pd.DataFrame({"a": [0, 1, 1], "b": [1, 0, 1]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for names, fits in ((("a", "b"), True), (("a", "c"), form is sparse.csr_array)):
+        schema = binary_schema(names)
+        if form is Path:
+            read = partial(load_dataset, tmp_path / "t.csv", schema=schema)
+        else:
+            read = partial(read_table, form(frame), Rules(), schema=schema)
+        if fits:
+            assert read().schema == schema
+        else:
+            with pytest.raises(InputError, match="'c'"):
+                read()
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, list])

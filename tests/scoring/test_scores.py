@@ -82,6 +82,7 @@ def test_a_likelihood_is_estimated_by_messages_only_where_they_are_asked_for():
     exact, estimate = ll(model, data).mean, approximate_ll(model, data, beliefs).mean
     assert abs(exact - estimate) > 1e-4
     assert measure(model, data, Request(inference=beliefs)).mean == estimate
+    assert approximate_ll(model, data, beliefs, by_feature=True).mean != estimate
     assert measure(model, data, Request(inference=EXACT)).mean == exact
 
 
