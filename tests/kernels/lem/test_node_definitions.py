@@ -22,7 +22,7 @@ from mnlearn.kernels.lem.node import (
 )
 from mnlearn.kernels.lem.partition import score_of
 from mnlearn.kernels.lem.search import NONE, _repeats, assess, conjunctions, divide_node
-from mnlearn.kernels.lem.sets import least_cut, merge_sets
+from mnlearn.kernels.lem.sets import merge_sets
 
 SIZES = (1, 2, 63, 64, 65, 130)
 SEEDS = range(24)
@@ -354,18 +354,3 @@ def test_all_features_up_to_a_length(max_length, both):
             if len({*owner[list(slots)]}) == length and (asked.all() or (both and length > 1)):
                 expected.append([*slots, *[NONE] * (max_length - length)])
     assert found.tolist() == expected
-
-
-@pytest.mark.parametrize("q", [2, 3, 4, 6])
-def test_the_least_cut_is_that_of_all_bipartitions(q):
-    """Of entropies of random distributions, which are submodular."""
-    rng = np.random.default_rng(q)
-    whole, bits = 2**q - 1, np.arange(2**q)
-    for _ in range(30):
-        p = rng.dirichlet(np.full(2**q, rng.choice([0.05, 0.3, 2.0])))
-        mass = [np.bincount(bits & part, weights=p, minlength=2**q) for part in bits]
-        entropy = np.array([-(m[m > 0] * np.log(m[m > 0])).sum() for m in mass])
-        shared = entropy + entropy[whole ^ bits] - entropy[whole]
-        part, least = least_cut(entropy, q)
-        assert least == pytest.approx(shared[1:whole].min(), abs=1e-12)
-        assert shared[part] == pytest.approx(least, abs=1e-12)

@@ -1,8 +1,4 @@
-"""LMIP with sets of more than three variables: the least cut by Queyranne's algorithm (1998).
-
-The mutual information I(X; A without X) is symmetric and submodular in X, so that its least value
-over all parts X of a set A takes the cube of the size of A in entropies.
-"""
+"""LMIP with sets of four to six variables, each parted in two in all ways."""
 
 import numpy as np
 
@@ -64,7 +60,12 @@ def _is_tied(node, members, n, settings, side):
     With the bias correction, that of the part of least plug-in information is subtracted.
     """
     entropy = subset_entropies(node, members, n, side)
-    part, least = least_cut(entropy, len(members))
+    whole, part, least = len(entropy) - 1, 0, np.inf
+    # The parts without the last variable.
+    for one in range(1, len(entropy) // 2):
+        shared = entropy[one] + entropy[whole ^ one] - entropy[whole]
+        if shared < least:
+            part, least = one, shared
     seen = np.ones(2)
     for k in range(len(members)):
         seen[(part >> k) & 1] *= side.seen[members[k]]
@@ -109,35 +110,3 @@ def subset_entropies(node, members, n, side):
             total += node.c_log_c[marginal[cell]]
         entropy[part] = np.log(n) - total / n
     return entropy
-
-
-@kernel
-def least_cut(entropy, q):
-    """Return a part of a set, as bits, with the least mutual information with the rest, and this.
-
-    entropy : float64, (2^q,), of the subsets. A pendant pair of groups is found and joined q - 1
-    times; the last group of its order is a candidate.
-    """
-    whole = (1 << q) - 1
-    groups = np.empty(q, np.int64)
-    for k in range(q):
-        groups[k] = 1 << k
-    best, part = np.inf, 0
-    for m in range(q, 1, -1):
-        inside = groups[0]
-        for k in range(1, m):
-            chosen, key = k, np.inf
-            for j in range(k, m):
-                both = inside | groups[j]
-                gain = entropy[both] + entropy[whole ^ both]
-                gain -= entropy[groups[j]] + entropy[whole ^ groups[j]]
-                if gain < key:
-                    chosen, key = j, gain
-            groups[k], groups[chosen] = groups[chosen], groups[k]
-            inside |= groups[k]
-        last = groups[m - 1]
-        shared = entropy[last] + entropy[whole ^ last] - entropy[whole]
-        if shared < best:
-            best, part = shared, last
-        groups[m - 2] |= last
-    return part, best
