@@ -13,11 +13,11 @@ from made_random import random_data
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.rows import pack_columns
 from mnlearn.learning.features import sampled_gains
+from mnlearn.learning.features.literals import mask_features
 from mnlearn.learning.features.pair_gains import (
     LikelihoodGains,
     PairCandidates,
     StateLikelihood,
-    mask_features,
     mask_network,
     rows_of,
 )

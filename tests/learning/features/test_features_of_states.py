@@ -12,11 +12,10 @@ from made_states import every_row, examples_of, schema_of
 from mnlearn.data.rows import pack_columns
 from mnlearn.kernels.search import generalisation as kernels
 from mnlearn.kernels.search.generalisation import Examples, MaskedFeatures, Price
-from mnlearn.learning.features import bottom_up
 from mnlearn.learning.features.bottom_up import search_bottom_up
 from mnlearn.learning.features.generation import generate_features
-from mnlearn.learning.features.literals import asked_columns, literal_log_odds
-from mnlearn.learning.features.pair_gains import LikelihoodGains, PairCandidates, mask_features
+from mnlearn.learning.features.literals import asked_columns, literal_log_odds, mask_features
+from mnlearn.learning.features.pair_gains import LikelihoodGains, PairCandidates
 from mnlearn.learning.features.sampled_gains import SampledGains
 from mnlearn.learning.learner import Task
 from mnlearn.learning.tuning import tune
@@ -79,7 +78,7 @@ def test_a_pass_of_the_bottom_up_search_gains_what_it_says(initial):
     )  # fmt: skip
     found = np.flatnonzero(weight)
     assert len(found) > 3
-    features = bottom_up._unpack_features(asked[found], value[found], SCHEMA.n_columns)
+    features = mask_features(asked[found], SCHEMA.n_columns, value[found])
     assert one_state_each(features)
     whole = MarkovNetwork(SCHEMA, concatenate([ATOMS, features]), np.append(base, weight[found]))
     assert_allclose(theta, expected_odds(whole, DATA), atol=1e-8)

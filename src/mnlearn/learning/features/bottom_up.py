@@ -19,7 +19,7 @@ from mnlearn.kernels.search.generalisation import (
     generalise_pass,
     remember_all,
 )
-from mnlearn.learning.features.literals import asked_columns, literal_log_odds
+from mnlearn.learning.features.literals import asked_columns, literal_log_odds, mask_features
 from mnlearn.learning.weights.descent import QUICK, Penalty
 from mnlearn.learning.weights.fit import fit_weights
 from mnlearn.learning.weights.packed_likelihood import arrange_packed
@@ -28,7 +28,6 @@ from mnlearn.models.features import (
     atomic_features,
     canonicalise,
     concatenate,
-    feature_set,
 )
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.progress import pulse
@@ -126,7 +125,7 @@ def _network_features(
 ) -> tuple[FeatureSet, NDArray[np.int64]]:
     """Return the features of the network, and the places of candidates of weights other than 0."""
     found = np.flatnonzero(candidates.weight)
-    unpacked = _unpack_features(candidates.asked[found], candidates.value[found], n_columns)
+    unpacked = mask_features(candidates.asked[found], n_columns, candidates.value[found])
     features, place = canonicalise(concatenate([atomic_features(n_columns), unpacked]))
     return features, place[n_columns:]
 
@@ -134,16 +133,3 @@ def _network_features(
 def _table_size(n: int) -> int:
     """Return the size of a hash table for `n` keys."""
     return 1 << int(2 * n + 1).bit_length()
-
-
-def _unpack_features(
-    asked: NDArray[np.uint64], value: NDArray[np.uint64], n_columns: int
-) -> FeatureSet:
-    """Return features given by bit masks."""
-    bits = [
-        np.unpackbits(mask.view(np.uint8), axis=1, count=n_columns, bitorder="little")
-        for mask in (asked, value)
-    ]
-    owner, var = np.nonzero(bits[0])
-    start = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(asked)))])
-    return feature_set(start, var, bits[1][owner, var])

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.ties import EQUAL_AT_WEIGHTS
-from mnlearn.learning.features.pair_gains import Gains, PairCandidates, mask_features
+from mnlearn.learning.features.literals import mask_features
+from mnlearn.learning.features.pair_gains import Gains, PairCandidates
 from mnlearn.learning.shares import Pace
 from mnlearn.models.features import FeatureSet, canonicalise
 from mnlearn.runtime.progress import pulse

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
 from mnlearn.inference.conditionals import conditional_log_odds
+from mnlearn.models.features import FeatureSet, feature_set
 from mnlearn.models.markov_network import MarkovNetwork
 
 # An example becomes a conjunction of the states of all its variables ("full"), or of the second
@@ -35,3 +36,18 @@ def literal_log_odds(network: MarkovNetwork, data: Dataset, threads: int) -> NDA
         for k, c in enumerate(columns):
             odds[c] = own[k] - scipy.special.logsumexp(np.delete(own, k, axis=0), axis=0)
     return odds
+
+
+def mask_features(
+    asked: NDArray[np.uint64], n_columns: int, value: NDArray[np.uint64] | None = None
+) -> FeatureSet:
+    """Return conjunctions given by bit masks of what they ask, and of the values: 1 by default."""
+    bits, values = (
+        np.unpackbits(
+            np.ascontiguousarray(mask).view(np.uint8), axis=1, count=n_columns, bitorder="little"
+        )
+        for mask in (asked, asked if value is None else value)
+    )
+    owner, var = np.nonzero(bits)
+    start = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(asked)))])
+    return feature_set(start, var, values[owner, var])

@@ -12,11 +12,11 @@ from mnlearn.data.rows import pack_columns
 from mnlearn.inference.marginals import MAX_ENUMERATED
 from mnlearn.kernels.search import gains as kernels
 from mnlearn.kernels.search.gains import GainPrices, PackedRows, add_where, find_rows, weigh_pairs
-from mnlearn.learning.features.literals import literal_log_odds
+from mnlearn.learning.features.literals import literal_log_odds, mask_features
 from mnlearn.learning.weights.descent import Penalty, Stopping
 from mnlearn.learning.weights.fit import fit_weights
 from mnlearn.learning.weights.packed_likelihood import arrange_packed
-from mnlearn.models.features import FeatureSet, canonicalise, feature_set
+from mnlearn.models.features import canonicalise
 from mnlearn.models.markov_network import MarkovNetwork
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.threads import map_ranges
@@ -179,15 +179,6 @@ def rows_of(columns: NDArray[np.uint64], masks: Masks, threads: int = 1) -> NDAr
     out = np.empty((len(masks), columns.shape[1]), np.uint64)
     map_ranges(lambda a, b: find_rows(columns, masks, a, b, out), len(masks), threads)
     return out
-
-
-def mask_features(masks: Masks, n_columns: int) -> FeatureSet:
-    """Return conjunctions given by bit masks as a feature set, in their order."""
-    as_bytes = np.ascontiguousarray(masks).view(np.uint8)
-    bits = np.unpackbits(as_bytes, axis=1, count=n_columns, bitorder="little")
-    owner, var = np.nonzero(bits)
-    start = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(masks)))])
-    return feature_set(start, var, np.ones(len(var)))
 
 
 Vector = NDArray[np.float64]
