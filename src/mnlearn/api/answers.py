@@ -37,7 +37,6 @@ from mnlearn.inference.circuits import exact
 from mnlearn.inference.circuits.compilation import MAX_EDGES, compile_network
 from mnlearn.inference.evidence import find_variables
 from mnlearn.inference.settings import SAMPLERS
-from mnlearn.inference.state_columns import known_columns
 from mnlearn.learning.weights.arrangement import learn_weights
 from mnlearn.learning.weights.descent import Penalty
 from mnlearn.learning.weights.fit import MAX_ITERATIONS
@@ -123,7 +122,7 @@ def log_potential(model: MarkovNetwork, rows: Any) -> NDArray[np.float64]:
 def condition(circuit: ArithmeticCircuit, evidence: Any) -> ArithmeticCircuit:
     """Answer `ArithmeticCircuit.condition`."""
     known = queries.known_of(circuit, evidence)
-    return exact.condition(circuit, known_columns(circuit.schema, known[None])[0])
+    return exact.condition(circuit, circuit.schema.known_rows(known[None])[0])
 
 
 def to_circuit(network: Model, max_edges: int | None) -> ArithmeticCircuit:

@@ -19,7 +19,6 @@ from mnlearn.api.inputs import (
 from mnlearn.data.examples import MISSING_ADVICE, load_examples
 from mnlearn.data.frames import read_table
 from mnlearn.data.rules import ARGUMENT, Rules
-from mnlearn.data.tables import values_of
 from mnlearn.inference.circuits.compilation import compile_for
 from mnlearn.learning.missing_cells import TREATMENTS
 from mnlearn.models.io.formats import check_writable, load_model, save_model
@@ -166,7 +165,7 @@ def _kept_index(index: Any, cells: Dataset | IncompleteData, missing: str | None
     """Return the index of the rows that are not dropped."""
     if missing != "drop" or isinstance(cells, Dataset) or index is None:
         return index
-    return index[(values_of(cells.schema, cells.values) != NO_STATE).all(axis=1)]
+    return index[(cells.schema.known_values(cells.values) != NO_STATE).all(axis=1)]
 
 
 def _check_treatment(missing: str | None, as_frame: bool) -> None:
@@ -205,7 +204,7 @@ def _make_frame(data: Dataset | IncompleteData, index: Any) -> Any:
     """Return examples as a DataFrame of categories, missing cells as NaN."""
     if isinstance(data, Dataset) and data.is_weighted:
         raise InputError("as_frame: expected examples without weights, which a table cannot keep.")
-    values = values_of(data.schema, data.rows[data.row_of])
+    values = data.schema.known_values(data.rows[data.row_of])
     variables = [replace(v, dtype=None) if v.states != BINARY else v for v in data.schema]
     return states_table(variables, values, index)
 

@@ -119,14 +119,13 @@ def _given(model: "Model", source: Path, evidence: str) -> "Model":
     """Return what is left of a circuit given one row of evidence."""
     from mnlearn.api.queries import known_of
     from mnlearn.inference.circuits.exact import condition
-    from mnlearn.inference.state_columns import known_columns
 
     if not model.is_exact:
         raise InputError("--given: expected a circuit, or a network to be compiled into an .ac.")
     question = read_question(evidence, model, source, "--given")
     known = known_of(model, question, evidence)
     with at(question.evidence.name_row(0)):
-        return condition(model.to_circuit(), known_columns(model.schema, known[None])[0])
+        return condition(model.to_circuit(), model.schema.known_rows(known[None])[0])
 
 
 def _kind(path: Path, limit: "ExpansionLimit") -> str | None:

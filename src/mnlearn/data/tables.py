@@ -31,7 +31,7 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import check_names
 from mnlearn.variables.frames import counts
 from mnlearn.variables.matching import is_missing, match_state, number_of, shorten
-from mnlearn.variables.schema import BINARY, MISSING, NO_STATE, Schema, Variable
+from mnlearn.variables.schema import BINARY, NO_STATE, Schema, Variable
 
 # So many columns of a table are named in an error, and so many in a line.
 _LISTED, _SOME = 20, 5
@@ -62,12 +62,7 @@ class Table(NamedTuple):
     @property
     def rows(self) -> Rows:
         """The indicator columns, MISSING where a cell is missing, shape (n_rows, n_columns)."""
-        if isinstance(self.values, Ones):
-            return self.values
-        rows, missing = self.schema.rows(self.values), self.values == NO_STATE
-        if missing.any():
-            rows[np.repeat(missing, np.diff(self.schema.start), axis=1)] = MISSING
-        return rows
+        return self.values if isinstance(self.values, Ones) else self.schema.known_rows(self.values)
 
     def data(self, weight: ArrayLike | None = None) -> Dataset | IncompleteData:
         """Return the examples, each with a weight, or 1."""
@@ -248,7 +243,7 @@ def match_data(
         order = list(range(len(own)))
     else:
         raise InputError(f"{where}: expected {len(schema)} variables, got {len(own)}.")
-    given = values_of(own, data.rows)
+    given = own.known_values(data.rows)
     values = np.empty((len(given), len(schema)), np.uint8)
     for v, (variable, k) in enumerate(zip(schema, order, strict=True)):
         state_of = np.full(NO_STATE + 1, NO_STATE, np.uint8)
@@ -258,14 +253,6 @@ def match_data(
         values[:, v] = state_of[given[:, k]]
     made = Table(schema, values).data(data.weight)
     return replace(made, row_of=read_only(made.row_of[data.row_of]))
-
-
-def values_of(schema: Schema, rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return the numbers of states of rows of 0, 1 and MISSING, NO_STATE if missing."""
-    values = schema.values(rows)
-    single = np.diff(schema.start) == 1
-    values[:, single] = np.where(values[:, single] == MISSING, NO_STATE, values[:, single])
-    return values
 
 
 def some_of(texts: Sequence[str], most: int = _SOME) -> str:

@@ -15,7 +15,7 @@ from mnlearn.inference.marginals import sample_by_gibbs
 from mnlearn.inference.mcsat import sample_by_slices
 from mnlearn.inference.sampling import rows_of_states
 from mnlearn.inference.settings import Inference
-from mnlearn.inference.state_columns import arity_of, state_probabilities, state_start
+from mnlearn.inference.state_columns import arity_of, state_probabilities
 from mnlearn.inference.tables.factors import Factors
 from mnlearn.inference.tempering import WORK, sample_tempered
 from mnlearn.inference.terms import HARD_WEIGHT, Query, Terms, query_of
@@ -89,15 +89,15 @@ def _sample_terms(
 ) -> Estimates:
     """Return what `estimate` does by chains that start from independent states."""
     start = terms.indicators.start
-    arity, places = arity_of(start), state_start(start)
-    found = Estimates(*(np.zeros((len(values), places[-1]), t) for t in (float, float, bool)))
+    arity = arity_of(start)
+    found = Estimates(*(np.zeros((len(values), arity.sum()), t) for t in (float, float, bool)))
     evidence = terms.indicators.extend(rows_of_states(values, start))
     patterns, pattern_of = np.unique(values == NO_STATE, axis=0, return_inverse=True)
     for k, pattern in enumerate(patterns):
         if not pattern.any():
             continue
         asked = query_of(terms, np.flatnonzero(pattern))
-        columns = np.concatenate([np.arange(places[v], places[v + 1]) for v in asked.query])
+        columns = np.flatnonzero(np.repeat(pattern, arity))
         of_states = np.repeat(judged[asked.query], arity[asked.query])
         members = np.flatnonzero(pattern_of.ravel() == k)
         distinct, row_of = np.unique(

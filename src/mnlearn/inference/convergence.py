@@ -8,6 +8,7 @@ Vehtari, Gelman, Simpson, Carpenter & Bürkner, "Rank-normalization, folding, an
 improved R-hat for assessing convergence of MCMC", Bayesian Analysis 16 (2021).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from mnlearn.inference.state_columns import with_evidence
 from mnlearn.variables.schema import NO_STATE
 
 # Chains that are compared.
@@ -57,14 +59,22 @@ class Estimates:
         """
         values = np.where(arity == 1, 0, values)
         known = np.repeat(values != NO_STATE, arity, axis=1)
-        first = np.concatenate([[0], np.cumsum(arity)])
-        state = np.arange(first[-1]) - np.repeat(first[:-1], arity)
-        own = np.repeat(values, arity, axis=1) == state
         return Estimates(
-            np.where(known, own, self.probability),
+            with_evidence(self.probability, values, arity),
             np.where(known, 0.0, self.monte_carlo_error),
             known | self.converged,
         )
+
+
+def estimate_rows(
+    values: NDArray[np.uint8],
+    arity: NDArray[np.int64],
+    estimate: Callable[[NDArray[np.uint8]], tuple[NDArray, NDArray, NDArray]],
+) -> Estimates:
+    """Return the estimates of rows of evidence, each different one of which is looked at once."""
+    distinct, row_of = np.unique(values, axis=0, return_inverse=True)
+    stacked = Estimates(*map(np.stack, zip(*map(estimate, distinct), strict=True)))
+    return stacked.given(distinct, arity)[row_of.ravel()]
 
 
 class Diagnosis(NamedTuple):

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from mnlearn.inference import hidden_trees, table_form
 from mnlearn.inference.circuits import exact as circuits
-from mnlearn.inference.state_columns import known_columns, state_probabilities
+from mnlearn.inference.state_columns import state_probabilities
 from mnlearn.inference.table_form import TableForm
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.hidden_tree import HiddenTree
@@ -70,7 +70,7 @@ def draw(model: ExactForm, known: Rows, n_rows: int, seed: int, threads: int = 1
     if isinstance(model, TableForm):
         return table_form.draw(model, known, n_rows, seed, threads)
     if (known != NO_STATE).any():
-        columns = known_columns(model.schema, known[None])[0]
+        columns = model.schema.known_rows(known[None])[0]
         model = circuits.condition(exact_circuit(model), columns)
     drawn: Rows = _MODULES[type(model)].draw(model, n_rows, seed, threads)
     return drawn
@@ -86,7 +86,7 @@ def marginals(
     """
     if isinstance(form, TableForm):
         return form.marginals(values, asked, threads)
-    log_values, p = conditionals(form, known_columns(form.schema, values), threads)
+    log_values, p = conditionals(form, form.schema.known_rows(values), threads)
     one = p[:, :, 1] / p.sum(axis=2)
     return log_values, state_probabilities(one, form.schema.start)
 

@@ -40,16 +40,9 @@ def graph_of(form: Form) -> FactorGraph:
 
 
 def _graph_of_factors(factors: Factors) -> FactorGraph:
-    arity, start, scope = factors.arity, factors.start, factors.scope
-    stride = np.ones(len(scope), np.int64)
-    table, offset = factors.log_table.copy(), factors.offset
-    for f in range(len(factors)):
-        if start[f] < start[f + 1]:
-            later = arity[scope[start[f] + 1 : start[f + 1]]][::-1]
-            stride[start[f] : start[f + 1]] = np.cumprod([1, *later])[::-1]
-        own = table[offset[f] : offset[f + 1]]
-        most = own.max(initial=-np.inf)
-        own[np.isneginf(own)] = most - BARRIER if np.isfinite(most) else -BARRIER
+    arity, scope, offset = factors.arity, factors.scope, factors.offset
+    least = np.repeat(factors.scaled.shift, np.diff(offset)) - BARRIER
+    table = np.where(np.isneginf(factors.log_table), least, factors.log_table)
     order = np.argsort(scope, kind="stable")
     return FactorGraph(
         arity,
@@ -57,8 +50,8 @@ def _graph_of_factors(factors: Factors) -> FactorGraph:
         offset[:-1],
         table,
         np.searchsorted(scope[order], np.arange(len(arity) + 1)),
-        np.repeat(np.arange(len(factors)), np.diff(start))[order],
-        stride[order],
+        np.repeat(np.arange(len(factors)), np.diff(factors.start))[order],
+        factors.stride[order],
         Clauses(
             np.zeros(0),
             np.zeros(len(arity) + 1, np.int64),

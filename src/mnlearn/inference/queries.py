@@ -19,7 +19,7 @@ from mnlearn.inference.plan import (
     plan,
 )
 from mnlearn.inference.settings import ITERATIVE, SAMPLED, Inference
-from mnlearn.inference.state_columns import known_columns, state_probabilities, state_start
+from mnlearn.inference.state_columns import state_probabilities, with_evidence
 from mnlearn.inference.table_form import TableForm
 from mnlearn.inference.tables import answers
 from mnlearn.inference.tables.marginal_map import marginal_map
@@ -69,9 +69,9 @@ def answer(
         log_values, p = marginals(chosen.form, evidence.values, asked, threads)
         _refuse_impossible(np.isneginf(log_values), evidence)
         is_done = isinstance(chosen.form, TableForm)
-        return Answer(chosen, p if is_done else _with_evidence(p, evidence.values, schema))
+        return Answer(chosen, p if is_done else with_evidence(p, evidence.values, schema.arity))
     if chosen.judge is not None:
-        known = known_columns(schema, evidence.values)
+        known = schema.known_rows(evidence.values)
         _refuse_impossible(np.isneginf(log_value(chosen.judge, known)), evidence)
     if chosen.method in SAMPLED:
         from mnlearn.inference.chains import estimate
@@ -90,16 +90,6 @@ def answer(
     return _network_answer(model, evidence, chosen, inference, seed, threads)
 
 
-def _with_evidence(
-    p: NDArray[np.float64], values: NDArray[np.uint8], schema: Schema
-) -> NDArray[np.float64]:
-    """Return probabilities in which the known states have 0 or 1."""
-    owner = np.repeat(np.arange(len(schema)), schema.arity)
-    state = np.arange(len(owner)) - state_start(schema.start)[owner]
-    own = values[:, owner]
-    return np.where(own == NO_STATE, p, own == state)
-
-
 def _network_answer(
     model: Model, evidence: Evidence, chosen: Plan, inference: Inference, seed: int, threads: int
 ) -> Answer:
@@ -112,7 +102,7 @@ def _network_answer(
     rows = schema.rows(np.where(unknown, 0, evidence.values))
     p = np.ones((len(rows), int(schema.arity.sum())))
     converged = np.ones(p.shape, bool)
-    terms, places = terms_of(model), state_start(schema.start)
+    terms = terms_of(model)
     patterns, pattern_of = np.unique(unknown, axis=0, return_inverse=True)
     for k, pattern in enumerate(patterns):
         if not pattern.any():
@@ -121,9 +111,7 @@ def _network_answer(
         found = conditional_marginals(
             terms, rows[members], query, inference, seed=seed, threads=threads
         )
-        place = np.ix_(
-            members, np.concatenate([np.arange(places[v], places[v + 1]) for v in query])
-        )
+        place = np.ix_(members, np.flatnonzero(np.repeat(pattern, schema.arity)))
         if found.approximation is not None:
             impossible = np.isneginf(found.approximation.log_partition)[found.row_of]
             _refuse_impossible(np.bincount(members[impossible], minlength=len(rows)) > 0, evidence)
@@ -131,7 +119,7 @@ def _network_answer(
         p[place] = own[found.row_of]
         if found.approximation is not None:
             converged[place] = found.approximation.converged[found.row_of][:, None]
-    whole = _with_evidence(p, evidence.values, schema)
+    whole = with_evidence(p, evidence.values, schema.arity)
     return Answer(chosen, whole, converged=converged if inference.method in ITERATIVE else None)
 
 
@@ -151,7 +139,7 @@ def joint(model: Model, known: NDArray[np.uint8], asked: list[int]) -> NDArray[n
     values = np.repeat(known[None], int(np.prod(sizes)), axis=0)
     values[:, asked] = np.indices(sizes).reshape(len(sizes), -1).T
     assert chosen.form is not None
-    rows = known_columns(schema, np.concatenate([values, known[None]]))
+    rows = schema.known_rows(np.concatenate([values, known[None]]))
     *log_both, log_known = log_value(chosen.form, rows)
     if np.isneginf(log_known):
         return None
@@ -167,7 +155,7 @@ def log_probabilities(
     """
     chosen = plan(model, VALUE, values == NO_STATE)
     assert chosen.form is not None
-    return log_value(chosen.form, known_columns(model.schema, values), threads)
+    return log_value(chosen.form, model.schema.known_rows(values), threads)
 
 
 def modes(
@@ -182,7 +170,7 @@ def modes(
         return _marginal_modes(model, evidence, asked)
     chosen = plan(model, MODE, evidence.values == NO_STATE)
     assert isinstance(chosen.form, ArithmeticCircuit | TableForm)
-    rows, log_values = most_probable(chosen.form, known_columns(model.schema, evidence.values))
+    rows, log_values = most_probable(chosen.form, model.schema.known_rows(evidence.values))
     _refuse_impossible(np.isneginf(log_values), evidence)
     schema: Schema = model.schema
     return schema.values(rows), chosen
@@ -211,7 +199,7 @@ def _marginal_modes(
             continue
         every = np.repeat(values[None], len(states), axis=0)
         every[:, query] = states
-        log_values = log_value(chosen.form, known_columns(schema, every))
+        log_values = log_value(chosen.form, schema.known_rows(every))
         if np.isneginf(log_values.max()):
             raise InputError("has probability 0.", where=evidence.name_row(k))
         out[k, query] = states[log_values.argmax()]

@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from mnlearn.variables.schema import MISSING, NO_STATE, Schema
+from mnlearn.variables.schema import NO_STATE
 
 
 def arity_of(start: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -87,19 +87,13 @@ def column_probabilities(p: NDArray[np.float64], start: NDArray[np.int64]) -> ND
     return out
 
 
-def known_values(schema: Schema, rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return the numbers of the states of rows of columns, NO_STATE where they are MISSING."""
-    values = schema.values(rows)
-    wide = np.flatnonzero(schema.arity > 1)
-    missing = rows[:, schema.start[:-1][wide]] == MISSING
-    values[:, wide] = np.where(missing, NO_STATE, values[:, wide])
-    return values
-
-
-def known_columns(schema: Schema, values: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return numbers of states as rows of columns, MISSING where they are NO_STATE."""
-    missing = (values == NO_STATE)[:, schema.variable_of]
-    return np.where(missing, MISSING, schema.rows(values)).astype(np.uint8)
+def with_evidence(
+    p: NDArray[np.float64], values: NDArray[np.uint8], arity: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return probabilities of states, (n_rows, n_states), in which known states have 0 or 1."""
+    own = np.repeat(values, arity, axis=1)
+    state = np.arange(own.shape[1]) - np.repeat(np.cumsum(arity) - arity, arity)
+    return np.where(own == NO_STATE, p, own == state)
 
 
 def _spread(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.inference.state_columns import column_probabilities, known_values
+from mnlearn.inference.state_columns import column_probabilities
 from mnlearn.inference.tables import answers
 from mnlearn.inference.tables.buckets import Cost
 from mnlearn.inference.tables.clique_tree import CliqueTree
@@ -119,7 +119,7 @@ def _without_absent(tree: CliqueTree, values: Rows) -> Rows:
 
 def log_value(form: TableForm, rows: Rows, threads: int = 1) -> Values:
     """Return the log of the sum over the UNKNOWN columns of each row."""
-    return form.log_values(known_values(form.schema, rows), threads)
+    return form.log_values(form.schema.known_values(rows), threads)
 
 
 def log_partition(form: TableForm) -> float:
@@ -130,7 +130,7 @@ def log_partition(form: TableForm) -> float:
 def conditionals(form: TableForm, rows: Rows, threads: int = 1) -> tuple[Values, Values]:
     """Return the log-value of each row, and P(column = x | row) of all columns."""
     every = np.ones(len(form.schema), bool)
-    log_values, p = form.marginals(known_values(form.schema, rows), every, threads)
+    log_values, p = form.marginals(form.schema.known_values(rows), every, threads)
     return log_values, column_probabilities(p, form.schema.start)
 
 
@@ -144,6 +144,6 @@ def draw(form: TableForm, known: Rows, n_rows: int, seed: int, threads: int = 1)
 
 def most_probable(form: TableForm, rows: Rows) -> tuple[Rows, Values]:
     """Return the most probable row that agrees with each row of evidence, and its log-value."""
-    values = known_values(form.schema, rows)
+    values = form.schema.known_values(rows)
     found, log_values = answers.most_probable(form.factors, values, most_cells())
     return form.schema.rows(found), log_values

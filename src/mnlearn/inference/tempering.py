@@ -3,7 +3,14 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.inference.convergence import MOST_R_HAT, N_CHAINS, Estimates, bounded_error, diagnose
+from mnlearn.inference.convergence import (
+    MOST_R_HAT,
+    N_CHAINS,
+    Estimates,
+    bounded_error,
+    diagnose,
+    estimate_rows,
+)
 from mnlearn.inference.factor_graphs import Form, first_share, graph_of, is_impossible
 from mnlearn.kernels.arithmetic.splitmix import chain_seed
 from mnlearn.kernels.sampling.replicas import (
@@ -59,15 +66,14 @@ def sample_tempered(
     graph = graph_of(form)
     asked = np.ones(len(graph.arity), bool) if asked is None else asked
     hottest = first_share(form, graph)
-    distinct, row_of = np.unique(values, axis=0, return_inverse=True)
-    found = []
-    for row in distinct:
+
+    def estimate(row: NDArray[np.uint8]) -> _Found:
         chains = _Row(graph, row, hottest, seed, threads)
         p, error, converged = chains.run(samples, work, asked)
         stuck = any(is_impossible(form, ladder) for ladder in chains.ladders)
-        found.append((p, error, converged & (not stuck)))
-    stacked = Estimates(*(np.stack(own) for own in zip(*found, strict=True)))
-    return stacked.given(distinct, graph.arity)[row_of.ravel()]
+        return p, error, converged & (not stuck)
+
+    return estimate_rows(values, graph.arity, estimate)
 
 
 class _Row:

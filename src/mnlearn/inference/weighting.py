@@ -6,7 +6,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from mnlearn.inference.convergence import Estimates, bounded_error
+from mnlearn.inference.convergence import Estimates, bounded_error, estimate_rows
 from mnlearn.inference.tables.factors import Factors
 from mnlearn.kernels.bayesian_networks import Conditionals, draw_weighted, find_above
 from mnlearn.runtime.threads import map_ranges
@@ -27,25 +27,23 @@ def is_directed(factors: Factors) -> bool:
 
 def conditionals_of(factors: Factors) -> Conditionals:
     """Return the distributions of the variables of a Bayesian network given their parents."""
-    arity, n = factors.arity, len(factors.arity)
-    home = np.argsort(factors.child)
-    own, parents, strides = np.empty(n, np.int64), [], []
-    for v, f in enumerate(home.tolist()):
-        scope = factors.scopes[f]
-        stride = np.cumprod([1, *arity[list(scope[:0:-1])]])[::-1]
-        own[v] = stride[scope.index(v)]
-        parents.append([u for u in scope if u != v])
-        strides += [s for u, s in zip(scope, stride.tolist(), strict=True) if u != v]
-    order = list(TopologicalSorter(dict(enumerate(parents))).static_order())
+    arity, child = factors.arity, np.repeat(factors.child, np.diff(factors.start))
+    # Members of factors by the variable whose distribution they are in: itself, and its parents.
+    by_child = np.argsort(child, kind="stable")
+    variable, stride = factors.scope[by_child].astype(np.int64), factors.stride[by_child]
+    is_own = variable == child[by_child]
+    parent_start = np.searchsorted(child[by_child][~is_own], np.arange(len(arity) + 1))
+    parents = np.split(variable[~is_own], parent_start[1:-1])
+    order = TopologicalSorter({v: own.tolist() for v, own in enumerate(parents)}).static_order()
     return Conditionals(
         arity,
         np.concatenate([[0], np.cumsum(arity)]),
-        np.array(order, np.int64),
-        factors.offset[home],
-        own,
-        np.cumsum([0, *map(len, parents)]),
-        np.array([u for one in parents for u in one], np.int64),
-        np.array(strides, np.int64),
+        np.array(list(order), np.int64),
+        factors.offset[np.argsort(factors.child)],
+        stride[is_own],
+        parent_start,
+        variable[~is_own],
+        stride[~is_own],
         np.exp(factors.log_table),
     )
 
@@ -71,10 +69,9 @@ def weigh_likelihood(
     NaN if no draw has a weight.
     """
     net = conditionals_of(factors)
-    distinct, row_of = np.unique(values, axis=0, return_inverse=True)
-    found = [_weigh_row(net, row, samples, seed, threads, work) for row in distinct]
-    stacked = Estimates(*(np.stack(own) for own in zip(*found, strict=True)))
-    return stacked.given(distinct, factors.arity)[row_of.ravel()]
+    return estimate_rows(
+        values, net.arity, lambda row: _weigh_row(net, row, samples, seed, threads, work)
+    )
 
 
 def _weigh_row(

@@ -20,7 +20,7 @@ from mnlearn.inference.hidden_trees import log_conditionals
 from mnlearn.inference.plan import CONDITIONAL, LIKELIHOOD, OWN, VALUE, plan
 from mnlearn.inference.score import Groups, Score, check_groups, check_variables, score_of
 from mnlearn.inference.settings import ANNEALED, Annealing, Inference
-from mnlearn.inference.state_columns import known_values, of_values
+from mnlearn.inference.state_columns import of_values
 from mnlearn.inference.terms import finite, terms_of
 from mnlearn.kernels.likelihood.log_odds import sum_log_probabilities
 from mnlearn.models.bayesian_network import BayesianNetwork
@@ -205,7 +205,7 @@ def marginal_ll(model: Model, data: IncompleteData, threads: int = 1) -> Score:
     # Exact forms take rows with unknown values as they take those of a dataset.
     evidence: Any = data
     check_variables(model, evidence)
-    form = plan(model, VALUE, known_values(model.schema, data.rows) == NO_STATE).form
+    form = plan(model, VALUE, model.schema.known_values(data.rows) == NO_STATE).form
     assert form is not None
     return score_of(log_value(form, data.rows, threads) - log_partition(form), evidence)
 

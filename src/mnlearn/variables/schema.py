@@ -143,6 +143,20 @@ class Schema(Sequence[Variable]):
             out[:, first:last] = values[:, v, None] == np.arange(last - first)
         return out
 
+    def known_values(self, rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return `values` of rows of 0, 1 and MISSING, NO_STATE where a cell is missing."""
+        values = self.values(rows)
+        single = np.diff(self.start) == 1
+        values[:, single] = np.where(values[:, single] == MISSING, NO_STATE, values[:, single])
+        return values
+
+    def known_rows(self, values: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return `rows` of numbers of states, MISSING where they are NO_STATE."""
+        rows, missing = self.rows(values), values == NO_STATE
+        if missing.any():
+            rows[missing[:, self.variable_of]] = MISSING
+        return rows
+
     def decode(self, rows: NDArray[np.uint8]) -> "pd.DataFrame":
         """Return rows as a table of states, in the dtypes of the data that the schema is of."""
         values = self.values(rows)

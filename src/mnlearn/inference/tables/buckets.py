@@ -14,8 +14,6 @@ from mnlearn.kernels.tables.structure import (
     LAST,
     Buckets,
     place_axes,
-    place_factors,
-    place_inputs,
     place_strides,
 )
 from mnlearn.runtime.errors import InputError
@@ -106,12 +104,18 @@ def buckets_of(
     axis_start, axis = np.empty(n + 2, np.int64), np.empty(n_axes, np.int64)
     size, parent = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
     place_axes(order.near, order.order, rank, kept, part.arity, axis_start, axis, size, parent)
-    home = np.empty(len(factors), np.int64)
-    place_factors(factors.start, part.scope, rank, n, home)
-    n_inputs = int((home >= 0).sum()) + n
-    input_start, first_message = np.zeros(n + 2, np.int64), np.empty(n + 1, np.int64)
-    source = np.empty(n_inputs, np.int64)
-    place_inputs(home, parent, input_start, first_message, source)
+    # The first of the variables of each factor that are not known; n for a kept one, -1 for none.
+    places = np.where(part.scope < 0, n + 1, np.minimum(rank, n)[part.scope] if n_free else n + 1)
+    home = np.full(len(factors), n + 1)
+    np.minimum.at(home, np.repeat(np.arange(len(factors)), np.diff(factors.start)), places)
+    home[home > n] = -1
+    used = np.flatnonzero(home >= 0)
+    # Factors stand before messages.
+    of_bucket, source = np.append(home[used], parent[:-1]), np.append(used, np.arange(n))
+    by_bucket = np.argsort(of_bucket, kind="stable")
+    input_start = np.searchsorted(of_bucket[by_bucket], np.arange(n + 2))
+    first_message = input_start[:-1] + np.bincount(home[used], minlength=n + 1)
+    source = source[by_bucket]
     n_strides = np.repeat(1 + np.diff(axis_start), np.diff(input_start))
     stride_at = np.concatenate([[0], np.cumsum(n_strides)])
     stride = np.zeros(stride_at[-1], np.int64)
@@ -131,7 +135,6 @@ def entry_of(factors: Factors, part: Part, buckets: Buckets, home: NDArray[np.in
     """Return how the states of known variables come into a tree."""
     n = len(buckets.parent)
     factor = np.repeat(np.arange(len(factors)), np.diff(factors.start))
-    steps = strides_of(factors)
     known = (part.scope < 0) & (factors.arity[factors.scope] > 1)
     bucket_of = np.full(len(factors.arity), -1)
     bucket_of[buckets.variable[: n - 1]] = np.arange(n - 1)
@@ -143,20 +146,8 @@ def entry_of(factors: Factors, part: Part, buckets: Buckets, home: NDArray[np.in
     of_bucket[buckets.source[is_message]] = np.flatnonzero(is_message)
     return Entry(
         factors.offset, factors.scaled.shift, factor[known], factors.scope[known].astype(np.int64),
-        steps[known], home, child, of_bucket, factors.log_table,
+        factors.stride[known], home, child, of_bucket, factors.log_table,
     )  # fmt: skip
-
-
-def strides_of(factors: Factors) -> NDArray[np.int64]:
-    """Return how far apart the cells of each factor are along each of its variables."""
-    sizes = factors.arity[factors.scope]
-    out = np.ones(len(sizes), np.int64)
-    n_members = np.diff(factors.start)
-    # The last variable of a scope changes fastest, then the last but one, and so on.
-    for k in range(1, int(n_members.max(initial=0))):
-        own = factors.start[1:][n_members > k] - 1 - k
-        out[own] = out[own + 1] * sizes[own + 1]
-    return out
 
 
 class Layout(NamedTuple):

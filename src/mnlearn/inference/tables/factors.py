@@ -72,6 +72,18 @@ class Factors:
         return [tuple(members[a:b]) for a, b in itertools.pairwise(start)]
 
     @cached_property
+    def stride(self) -> NDArray[np.int64]:
+        """How far apart the cells of each factor are along each of its variables."""
+        sizes = self.arity[self.scope]
+        out = np.ones(len(sizes), np.int64)
+        n_members = np.diff(self.start)
+        # The last variable of a scope changes fastest, then the last but one, and so on.
+        for k in range(1, int(n_members.max(initial=0))):
+            own = self.start[1:][n_members > k] - 1 - k
+            out[own] = out[own + 1] * sizes[own + 1]
+        return out
+
+    @cached_property
     def scaled(self) -> Scaled:
         """The factors in linear space."""
         if not len(self):

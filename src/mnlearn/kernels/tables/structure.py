@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.jit import copy_into, kernel
+from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.tables.order import members_of
 
 LAST = -1
@@ -71,43 +71,6 @@ def place_axes(near, order, rank, kept, arity, axis_start, axis, size, parent):
         parent[b] = min(rank[axis[at]], n) if n_own else n
         at += n_own
     axis_start[n + 1], parent[n] = at, -1
-
-
-@kernel
-def place_factors(start, scope, rank, n, home):
-    """Write the bucket of each factor to `home`: that of its first variable, else n; -1 if none.
-
-    scope : negative where a variable is known. A factor whose variables all are has no bucket.
-    """
-    for f in range(len(start) - 1):
-        home[f] = -1
-        for i in range(start[f], start[f + 1]):
-            if scope[i] >= 0:
-                own = min(rank[scope[i]], n)
-                home[f] = own if home[f] < 0 else min(home[f], own)
-
-
-@kernel
-def place_inputs(home, parent, input_start, first_message, source):
-    """Write which inputs each bucket has; `input_start` is of zeros."""
-    n = len(parent)
-    for f in range(len(home)):
-        if home[f] >= 0:
-            input_start[home[f] + 1] += 1
-    copy_into(first_message, input_start[1:])
-    for b in range(n - 1):
-        input_start[parent[b] + 1] += 1
-    for b in range(n):
-        input_start[b + 1] += input_start[b]
-        first_message[b] += input_start[b]
-    factor_at, message_at = input_start[:-1].copy(), first_message.copy()
-    for f in range(len(home)):
-        if home[f] >= 0:
-            source[factor_at[home[f]]] = f
-            factor_at[home[f]] += 1
-    for b in range(n - 1):
-        source[message_at[parent[b]]] = b
-        message_at[parent[b]] += 1
 
 
 @kernel
