@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from made_circuits import N, grown
-from mnlearn.inference.circuits.evaluation import Evaluator, LogSpace
+from mnlearn.inference.circuits.evaluation import Evaluator, LogSpace, Values
 from mnlearn.inference.circuits.exact import (
     UNKNOWN,
     conditionals,
@@ -17,7 +17,7 @@ from mnlearn.inference.circuits.exact import (
     row_evaluator,
 )
 from mnlearn.learning.circuits.splitting import split
-from mnlearn.models.circuit import product_of_marginals
+from mnlearn.models.circuit import ArithmeticCircuit, product_of_marginals
 from mnlearn.models.circuit_building import mixture_circuit
 from oracles import all_states
 
@@ -149,6 +149,33 @@ def test_plain_numbers_agree_with_log_space():
     value, p = conditionals(circuit, rows)
     np.testing.assert_allclose(value, batch.values(rows), rtol=1e-13)
     np.testing.assert_allclose(p.reshape(16, -1), batch.flows()[: 2 * N].T, atol=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_values_in_rows_that_nodes_share_are_those_of_the_polynomial(seed):
+    circuit, features = grown(seed, seed % 2 == 0)
+    states = all_states(N)
+    found = Values(circuit, False).values(states[:16])
+    np.testing.assert_allclose(found, log_polynomial(circuit, features)[:16], atol=1e-10)
+    many = np.tile(states, (2, 1))
+    assert len(many) > 64
+    np.testing.assert_allclose(
+        log_value(circuit, many), np.tile(log_value(circuit, states[:64]), 2), atol=1e-12
+    )
+
+
+def test_sums_of_parameters_products_of_one_and_nodes_that_the_root_does_not_need():
+    """(0.2 + 0.3) (x 0.4 + (1 - x) 0.6) 0.5, and the same sum twice below a product."""
+    weight = np.log([0.2, 0.3, 0.4, 0.6, 0.5])
+    children = [[2, 3], [1, 4], [0, 5], [8, 9], [6], [7, 1], [7, 7, 10, 11]]
+    is_sum = [1, 0, 0, 1, 0, 0, 0]
+    circuit = ArithmeticCircuit(
+        1, is_sum, np.cumsum([0, *map(len, children)]), np.concatenate(children), weight
+    )
+    rows = np.array([[0], [1], [UNKNOWN]], np.uint8)
+    expected = np.log(0.5**3 * np.array([0.6, 0.4, 1.0]))
+    for found in (Values(circuit, False).values(rows), log_value(circuit, rows)):
+        np.testing.assert_allclose(found, expected, atol=1e-14)
 
 
 def test_threads_do_not_change_values():

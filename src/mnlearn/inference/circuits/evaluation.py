@@ -15,8 +15,10 @@ from mnlearn.kernels.circuits.evaluation import (
     plain_flows,
     plain_flows_of_lanes,
     plain_values,
+    plain_values_in_rows,
     plain_values_of_lanes,
 )
+from mnlearn.kernels.circuits.structure import depth_first, share_rows
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.variables.schema import Schema
 
@@ -57,20 +59,96 @@ class LogSpace:
         return self._flows
 
 
-class Batch:
+class _Lanes:
     """Evaluates a circuit for up to LANES rows of evidence at a time, each by itself.
 
     atomic : whether the first parameters are the weights of the states, in their order. If so, the
     states of each variable are scaled by their sum. Otherwise the root has a factor for every
     variable and leaves the range of plain numbers at a few hundred variables.
+
+    A subclass has the array `_values`, that of the literals first, and the row of the root.
+    """
+
+    _values: NDArray[np.float64]
+    _root = -1
+
+    def __init__(self, circuit: ArithmeticCircuit, atomic: bool) -> None:
+        self._circuit, self._weight = circuit, circuit.weight
+        self._log_space: LogSpace | None = None
+        self._log_scale = _log_scale(circuit.weight, circuit.schema, atomic)
+
+    def values(self, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Return the log-value of the root for each row of evidence.
+
+        rows : uint8, (n_rows, n_columns). 0, 1, or UNKNOWN for a column to be summed out; at most
+        LANES rows. Where a column of several is 1, the others are 0.
+        """
+        n_rows = len(rows)
+        literal = self._values[: 2 * self._circuit.n_columns].reshape(-1, 2, LANES)
+        scale = _by_column(np.exp(-self._log_scale), self._circuit.schema)[:, None]
+        literal[:] = scale[:, None]
+        for x in (0, 1):
+            literal[:, x, :n_rows] = np.where(1 - x == rows.T, 0.0, scale)
+        self._evaluate()
+        root = self._values[self._root, :n_rows]
+        self._trusted = _trusted(root)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_root = np.log(root) + self._log_scale.sum()
+        if self._trusted.all():
+            return np.asarray(log_root)
+        return np.where(self._trusted, log_root, self._in_log_space().values(rows))
+
+    def _evaluate(self) -> None:
+        """Fill in the values of all nodes."""
+        raise NotImplementedError
+
+    def _in_log_space(self) -> LogSpace:
+        if self._log_space is None:
+            self._log_space = LogSpace(self._circuit, self._weight)
+        return self._log_space
+
+
+class Values(_Lanes):
+    """Evaluates a circuit for many rows of evidence, without flows.
+
+    Nodes are visited depth first and leave their place to others, so that values stay in the
+    nearest caches; to find the order takes as long as some rows.
     """
 
     def __init__(self, circuit: ArithmeticCircuit, atomic: bool) -> None:
-        self._circuit, self._atomic = circuit, atomic
+        super().__init__(circuit, atomic)
+        n_inner, n_literals = len(circuit.is_sum), 2 * circuit.n_columns
+        arrays = (circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves)
+        order = np.empty(n_inner, np.int64)
+        order = order[: depth_first(*arrays[1:], order)]
+        row = np.full(circuit.n_nodes, -1, np.int32)
+        row[:n_literals] = np.arange(n_literals)
+        log_factor, start = np.zeros(len(order)), np.zeros(len(order) + 1, np.int64)
+        child = np.empty(circuit.n_edges, np.int32)
+        found = (row, log_factor, start, child)
+        n_rows, n_edges = share_rows(arrays, order, circuit.weight, *found)
+        own = row[circuit.n_leaves + order]
+        self._root = int(own[-1])
+        self._values = np.empty((n_rows, LANES))
+        alone = n_literals + np.flatnonzero(row[n_literals : circuit.n_leaves] >= 0)
+        with np.errstate(over="ignore"):
+            self._values[row[alone]] = np.exp(circuit.weight[alone - n_literals])[:, None]
+            factor = np.exp(log_factor)
+        self._arrays = (circuit.is_sum[order], start, child[:n_edges], own, factor)
+
+    def _evaluate(self) -> None:
+        plain_values_in_rows(*self._arrays, self._values)
+
+
+class Batch(_Lanes):
+    """Evaluates a circuit for up to LANES rows of evidence at a time, with flows."""
+
+    def __init__(self, circuit: ArithmeticCircuit, atomic: bool) -> None:
+        super().__init__(circuit, atomic)
+        self._atomic = atomic
         self._arrays = (circuit.is_sum, circuit.start, circuit.child, circuit.n_leaves)
         self._values = np.empty((circuit.n_nodes, LANES))
         self._flows: NDArray[np.float64] | None = None
-        self._log_space: LogSpace | None = None
         self._unused = has_others(circuit.schema)[:, None]
         self.weigh(circuit.weight)
 
@@ -84,25 +162,12 @@ class Batch:
         self._log_space = None
 
     def values(self, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Return the log-value of the root for each row of evidence.
+        """Return the log-value of the root for each row of evidence."""
+        self._rows = rows
+        return super().values(rows)
 
-        rows : uint8, (n_rows, n_columns). 0, 1, or UNKNOWN for a column to be summed out; at most
-        LANES rows. Where a column of several is 1, the others are 0.
-        """
-        self._rows, n_rows = rows, len(rows)
-        literal = self._values[: 2 * self._circuit.n_columns].reshape(-1, 2, LANES)
-        scale = _by_column(np.exp(-self._log_scale), self._circuit.schema)[:, None]
-        literal[:] = scale[:, None]
-        for x in (0, 1):
-            literal[:, x, :n_rows] = np.where(1 - x == rows.T, 0.0, scale)
+    def _evaluate(self) -> None:
         plain_values_of_lanes(*self._arrays, self._values)
-        root = self._values[-1, :n_rows]
-        self._trusted = _trusted(root)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            log_root = np.log(root) + self._log_scale.sum()
-        if self._trusted.all():
-            return np.asarray(log_root)
-        return np.where(self._trusted, log_root, self._in_log_space().values(rows))
 
     def flows(self) -> NDArray[np.float64]:
         """Return the flows of the leaves for the last rows, float64 of shape (n_leaves, n_rows)."""
@@ -120,11 +185,6 @@ class Batch:
             batch.values(self._rows)
             leaves[:, lost] = batch.flows()[: len(leaves), : len(lost)][:, lost]
         return leaves
-
-    def _in_log_space(self) -> LogSpace:
-        if self._log_space is None:
-            self._log_space = LogSpace(self._circuit, self._weight)
-        return self._log_space
 
 
 class Evaluator:

@@ -4,7 +4,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.data.dataset import Dataset
-from mnlearn.inference.circuits.evaluation import UNKNOWN, Batch, Evaluator, LogSpace, has_others
+from mnlearn.inference.circuits.evaluation import (
+    UNKNOWN,
+    Batch,
+    Evaluator,
+    LogSpace,
+    Values,
+    has_others,
+)
 from mnlearn.kernels.circuits.evaluation import (
     LANES,
     LOG_ZERO,
@@ -19,6 +26,8 @@ from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.threads import map_ranges
 
 _PIECES = 16
+# So many rows are evaluated sooner than the order for more of them is found.
+_FEW = 4 * LANES
 
 
 def log_value(
@@ -32,10 +41,10 @@ def log_value(
     out = np.empty(len(rows))
 
     def fill(first: int, last: int) -> None:
-        batch = _batch(circuit)
+        lanes = (Values if len(rows) > _FEW else Batch)(circuit, _is_atomic(circuit))
         for begin in range(first, last, LANES):
             end = min(begin + LANES, last)
-            out[begin:end] = batch.values(rows[begin:end])
+            out[begin:end] = lanes.values(rows[begin:end])
 
     map_ranges(fill, len(rows), threads)
     return out

@@ -170,6 +170,39 @@ def plain_values_of_lanes(is_sum, start, child, n_leaves, values):
 
 
 @fused_kernel
+def plain_values_in_rows(is_sum, start, child, row, factor, values):
+    """Do as `plain_values_of_lanes` for nodes that share rows; products have a factor beside."""
+    for i in range(len(is_sum)):
+        out = values[row[i]]
+        first, last = start[i], start[i + 1]
+        own = factor[i]
+        if last == first:
+            for k in range(LANES):
+                out[k] = own
+            continue
+        one = values[child[first]]
+        if last == first + 1:
+            for k in range(LANES):
+                out[k] = own * one[k]
+            continue
+        other = values[child[first + 1]]
+        if is_sum[i]:
+            for k in range(LANES):
+                out[k] = one[k] + other[k]
+            for e in range(first + 2, last):
+                one = values[child[e]]
+                for k in range(LANES):
+                    out[k] += one[k]
+        else:
+            for k in range(LANES):
+                out[k] = own * one[k] * other[k]
+            for e in range(first + 2, last):
+                one = values[child[e]]
+                for k in range(LANES):
+                    out[k] *= one[k]
+
+
+@fused_kernel
 def plain_flows_of_lanes(is_sum, start, child, n_leaves, values, flows, share):
     """Do as `plain_flows` for every lane; share : float64, (LANES,), scratch."""
     flows[:] = 0.0

@@ -101,6 +101,72 @@ def _exclude(one, other, first):
 
 
 @kernel
+def depth_first(start, child, n_leaves, order):
+    """List the sums and products below the root, children before parents; return how many."""
+    n = len(start) - 1
+    seen = np.zeros(n, np.bool_)
+    stack, edge = np.empty(n, np.int64), start[:-1].copy()
+    depth, n_listed = 0, 0
+    stack[0] = n - 1
+    while depth >= 0:
+        i = stack[depth]
+        if edge[i] == start[i + 1]:
+            order[n_listed] = i
+            n_listed += 1
+            depth -= 1
+            continue
+        below = child[edge[i]] - n_leaves
+        edge[i] += 1
+        if below >= 0 and not seen[below]:
+            seen[below] = True
+            depth += 1
+            stack[depth] = below
+    return n_listed
+
+
+@kernel
+def share_rows(circuit, order, weight, row, log_factor, new_start, new_child):
+    """Give each node a row, which others take over once it is used; return the numbers of rows and
+    of edges.
+
+    row : of each node, those of the literals given, -1 for others. Parameters of a product have
+    none: they are added to its `log_factor`. new_start, new_child : the rows of children, in order.
+    """
+    is_sum, start, child, n_leaves = circuit
+    n_literals = n_leaves - len(weight)
+    uses = np.zeros(len(row), np.int64)
+    for i in order:
+        for e in range(start[i], start[i + 1]):
+            uses[child[e]] += 1
+    free = np.empty(len(order), np.int64)
+    n_free, n_rows, n_edges = 0, n_literals, 0
+    for k in range(len(order)):
+        i = order[k]
+        if n_free:
+            n_free -= 1
+            row[n_leaves + i] = free[n_free]
+        else:
+            row[n_leaves + i] = n_rows
+            n_rows += 1
+        for e in range(start[i], start[i + 1]):
+            c = child[e]
+            if n_literals <= c < n_leaves and not is_sum[i]:
+                log_factor[k] += weight[c - n_literals]
+                continue
+            if row[c] < 0:
+                row[c] = n_rows
+                n_rows += 1
+            new_child[n_edges] = row[c]
+            n_edges += 1
+            uses[c] -= 1
+            if c >= n_leaves and uses[c] == 0:
+                free[n_free] = row[c]
+                n_free += 1
+        new_start[k + 1] = n_edges
+    return n_rows, n_edges
+
+
+@kernel
 def settle(is_sum, start, child, n_leaves, alias):
     """Find nodes that are 0, of alias -1, and nodes that equal a node below them, their alias."""
     for i in range(len(is_sum)):
