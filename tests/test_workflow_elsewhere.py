@@ -1,5 +1,6 @@
 """The workflow as a module of another one, deployed from git, and with results in a storage."""
 
+import fnmatch
 import json
 import re
 import shlex
@@ -137,8 +138,11 @@ def test_a_deployed_workflow_runs(repository, tmp_path):
     assert not repository.results.exists()
 
 
-def run_with_storage(tree, provider, prefix):
-    """Run the study with its results in a storage, and then again, which does nothing."""
+def run_with_storage(tree, provider, prefix, names):
+    """Run the study with its results in a storage, and then again, which does nothing.
+
+    names : returns the names of all that the storage has.
+    """
     options = (
         *("--shared-fs-usage", "none", "--default-storage-provider", provider),
         *("--default-storage-prefix", str(prefix), "--config", "studies=[tiny]"),
@@ -147,6 +151,9 @@ def run_with_storage(tree, provider, prefix):
     assert {rule: n for rule, n in jobs_of(said).items() if rule in WHOLE} == WHOLE
     assert NOTHING in snakemake(tree, tree.folder, *options)
     assert not tree.results.exists()
+    stored = names()
+    for pattern in (PAGE, MODEL, "tiny/cells/triples/*.json", "tiny/figures/beside.png"):
+        assert fnmatch.filter(stored, f"results/{pattern}")
 
 
 @pytest.mark.nightly
@@ -155,7 +162,35 @@ def test_results_in_a_storage_are_those_of_a_disk(repository, tmp_path):
     pytest.importorskip("snakemake_storage_plugin_fs", reason="its plugin is not installed")
     if shutil.which("rsync") is None:
         pytest.skip("the plugin needs rsync")
-    run_with_storage(repository, "fs", tmp_path / "store")
-    assert (tmp_path / "store/results" / PAGE).exists()
-    assert list((tmp_path / "store/results").glob(MODEL))
-    assert (tmp_path / "store/results/tiny/figures/beside.png").exists()
+    store = tmp_path / "store"
+    names = lambda: [str(path.relative_to(store)) for path in store.rglob("*")]  # noqa: E731
+    run_with_storage(repository, "fs", store, names)
+
+
+@pytest.mark.nightly
+def test_results_in_s3_are_those_of_a_disk(repository, monkeypatch):
+    """The same with a server of S3, on this machine."""
+    pytest.importorskip("snakemake_storage_plugin_s3", reason="its plugin is not installed")
+    pytest.importorskip("flask_cors", reason="moto[server] is not installed")
+    import boto3
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(port=0)
+    server.start()
+    try:
+        settings = {
+            "endpoint_url": "http://{}:{}".format(*server.get_host_and_port()),
+            "access_key": "any",
+            "secret_key": "any",
+            "region": "us-east-1",
+        }
+        for name, value in settings.items():
+            monkeypatch.setenv(f"SNAKEMAKE_STORAGE_S3_{name.upper()}", value)
+        bucket = boto3.resource(
+            "s3", "us-east-1", endpoint_url=settings["endpoint_url"],
+            aws_access_key_id="any", aws_secret_access_key="any",
+        ).create_bucket(Bucket="ours")  # fmt: skip
+        names = lambda: [each.key for each in bucket.objects.all()]  # noqa: E731
+        run_with_storage(repository, "s3", "s3://ours", names)
+    finally:
+        server.stop()

@@ -14,6 +14,7 @@ from mnlearn_studies.records.record import Record
 from mnlearn_studies.records.files import TUNING_RECORD
 from mnlearn_studies.report.all_products import product_files, stamp_of
 from mnlearn_studies.running.locks import mark_run
+from mnlearn_studies.running.slurm import keep_unanswered_jobs
 
 # What the shell of each job reads first. The workflow can lie on a server.
 JOBS = workflow.source_path("../jobs.sh")
@@ -77,6 +78,7 @@ SETTINGS, PLAN = make_plan()
 RUNNING = PLAN.running
 # Jobs of a cluster read this file too, and a dry run writes nothing.
 if workflow.is_main_process and not workflow.dryrun:
+    keep_unanswered_jobs()
     for STUDY in RUNNING:
         PLAN.set_aside(STUDY)
 TO_MAKE = PLAN.jobs()
