@@ -95,7 +95,7 @@ def kill_node(folder, job):
 
 
 def test_a_study_ends_in_spite_of_too_little_memory_and_of_daemons_that_die(slurm, tmp_path):
-    tree = Tree(tmp_path / "tree", STUDY)
+    tree, local = (Tree(tmp_path / name, STUDY) for name in ("tree", "local"))
     tree.edit("src/mnlearn_studies/plan/resources.py", ESTIMATE, TOO_LITTLE)
     log = tree.results / "logs/tiny/run.log"
     run = subprocess.Popen(
@@ -130,7 +130,6 @@ def test_a_study_ends_in_spite_of_too_little_memory_and_of_daemons_that_die(slur
     assert others[-1][0] == jobs_of_rule("partitions")[-1][0] == "COMPLETED"
     # Slurm itself starts the job of a node that died again.
     assert jobs_of_rule("cells") == [["COMPLETED", memory, job]]
-    local = Tree(tmp_path / "local", STUDY)
     local.study()
     made = [path for path in local.results.glob("tiny/**/*") if "@" in str(path) and path.is_file()]
     assert {path.suffix for path in made} == {".json", ".csv", ".npz"}
