@@ -51,7 +51,9 @@ def test_reference_stops_when_five_iterations_gain_too_little():
     assert fit_weights(likelihood, penalty).objective < state.objective
 
 
-@pytest.mark.parametrize("penalty", [Penalty(None, 5.0), Penalty(1.0)])
+@pytest.mark.parametrize(
+    "penalty", [pytest.param(Penalty(None, 5.0), marks=pytest.mark.nightly), Penalty(1.0)]
+)
 def test_screened_weights_are_timed_to_the_objective_of_the_reference(monkeypatch, penalty):
     train, _, test = load_embedded("digits", 0)
     features = tree_features(learn_tree_path(train, 1e-3).trees, "default")

@@ -149,8 +149,15 @@ def test_every_learner_that_can_be_shared_out_has_a_grid_here():
     assert all(rounds_of(name) for name in GRIDS)
 
 
+# One learner by day for each way to share work out: by variable, by grid point, by component.
+BY_DAY = ("dtsl", "l1", "gssl", "acmn", "mixture")
+
+
 @pytest.mark.parametrize("n", first_daily(2, 1, 3))
-@pytest.mark.parametrize("name", GRIDS)
+@pytest.mark.parametrize(
+    "name",
+    [name if name in BY_DAY else pytest.param(name, marks=pytest.mark.nightly) for name in GRIDS],
+)
 def test_parts_give_the_bytes_of_one_process(data, alone, tmp_path, name, n):
     cell = Cell(data, name, tmp_path)
     parts = cell.parts(n)
