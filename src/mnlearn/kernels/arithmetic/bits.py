@@ -158,10 +158,13 @@ def add_where(typingctx, x, words, places, n_words, amount):
         first = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), args[4], zero)
         everywhere = ir.Constant(ir.VectorType(ir.IntType(32), _LANES), [0] * _LANES)
         amount = builder.shuffle_vector(first, first, everywhere)
+        # -0 changes no number. A choice between numbers would become a store of some of them, which
+        # takes many steps on processors of AMD without AVX-512.
+        nothing = ir.Constant(_VECTOR, [-0.0] * _LANES)
 
         def add(numbers, mask):
-            old = builder.load(numbers, align=4)
-            builder.store(builder.select(mask, builder.fadd(old, amount), old), numbers, 4)
+            added = builder.select(mask, amount, nothing)
+            builder.store(builder.fadd(builder.load(numbers, align=4), added), numbers, 4)
 
         _each_word(context, builder, signature, args, add)
         return context.get_dummy_value()
