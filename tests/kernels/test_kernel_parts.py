@@ -26,9 +26,9 @@ def folder(tmp_path, monkeypatch):
 
 KERNELS = """
 import numpy as np
-from mnlearn.kernels.jit import fused_kernel, kernel
+from mnlearn.kernels.jit import kernel
 
-@fused_kernel
+@kernel
 def scale(x, factor):
     return factor * x + 1.0
 

@@ -20,8 +20,6 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.runtime import rtsys
 from numba.core.sigutils import normalize_signature
 
-from mnlearn.kernels.wide_vectors import WIDE_FEATURES
-
 _NAMED = re.compile(rb"\bmnlearn\.kernels\.([a-z0-9_.]+)")
 
 
@@ -126,10 +124,6 @@ class KernelCache(FunctionCache):
     """
 
     _impl_class = _CacheFiles
-
-    def _index_key(self, sig: Any, codegen: Any) -> Any:
-        # Numba's key has the processor and the features that it compiles for.
-        return (*super()._index_key(sig, codegen), WIDE_FEATURES)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled form for argument types; None if the cache has none."""

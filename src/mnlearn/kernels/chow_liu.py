@@ -5,7 +5,7 @@ import numpy as np
 from mnlearn.kernels.arithmetic.bits import popcount
 from mnlearn.kernels.arithmetic.logistic import log_normal
 from mnlearn.kernels.arithmetic.ties import EQUAL, rounded
-from mnlearn.kernels.jit import copy_into, fused_kernel, kernel
+from mnlearn.kernels.jit import copy_into, kernel
 
 # Words of a column, and columns, that are taken together: they stay in the second-level cache.
 _WORDS = 256
@@ -97,7 +97,7 @@ def add_pair_weights(var, start, chosen, weight, out):
                 out[var[a], var[b]] += weight[n]
 
 
-@fused_kernel
+@kernel
 def fill_pair_information(both, one, n_examples, out):
     """Fill in the mutual information of pairs in nats, rounded, from numbers of examples that are
     1.
@@ -133,7 +133,7 @@ def _mirror(out):
                     out[v, u] = out[u, v]
 
 
-@fused_kernel
+@kernel
 def _x_log_x(x):
     """Return x log x, and 0 for what rounding has left of 0."""
     x = x if x > _LEAST else _LEAST

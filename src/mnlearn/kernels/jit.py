@@ -1,4 +1,7 @@
-"""The decorators of kernels: Numba compilation for threads, with a cache on disk.
+"""Numba compilation of kernels: for threads, with a cache on disk.
+
+No kernel lets the compiler choose how numbers round: `fastmath` is never set, and `a * b + c` is
+rounded once where it says `fused`. So its bits depend neither on the processor nor on its callers.
 
 `inlined` is for parts of kernels that must cost no call. Numba copies the body into each caller
 before it compiles the caller, with the caller's rules for floating point numbers. A call of a
@@ -42,37 +45,23 @@ def _load_array_functions() -> None:
 _load_array_functions()
 
 
-def _decorator(**options: Any) -> Any:
-    """Return a decorator that compiles a function at its first call and keeps it on disk.
+def kernel(function: Any) -> Any:
+    """Compile a function at its first call and keep it on disk.
 
     `nogil` lets threads run kernels side by side. `error_model="numpy"` removes the test for a zero
     divisor from inner loops, which would otherwise keep them from being vectorised.
     """
-    options = {"nogil": True, "error_model": "numpy", **options}
-
-    def decorate(function: Any) -> Any:
-        if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
-            return function
-        if KernelDispatcher is None:
-            kernel = numba.njit(**options)(function)
-        else:
-            kernel = KernelDispatcher(function, targetoptions={"nopython": True, **options})
-        # Numba's own option `cache` takes its folder from a setting of the whole process.
-        kernel._cache = KernelCache(function)
-        return kernel
-
-    return decorate
-
-
-kernel = _decorator()
-# The last bits of these kernels depend on the code around them. Without inlining there would be
-# several compiled copies of one kernel, and which copy runs would depend on what else the process
-# has compiled or loaded: a first run would differ from a second one.
-_ROUNDED_BY_CONTEXT = {"forceinline": True}
-# Lets a product and a sum become one instruction; halves the time of polynomials.
-fused_kernel = _decorator(**_ROUNDED_BY_CONTEXT, fastmath={"contract"})
-# Sums in whatever order the vector unit likes: the same on one machine, at any thread count.
-sum_kernel = _decorator(**_ROUNDED_BY_CONTEXT, fastmath={"contract", "reassoc", "nsz"})
+    options: Any = {"nogil": True, "error_model": "numpy"}
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return function
+    compiled: Any
+    if KernelDispatcher is None:
+        compiled = njit(**options)(function)
+    else:
+        compiled = KernelDispatcher(function, targetoptions={"nopython": True, **options})
+    # Numba's own option `cache` takes its folder from a setting of the whole process.
+    compiled._cache = KernelCache(function)
+    return compiled
 
 
 inlined = njit(nogil=True, error_model="numpy", inline="always")

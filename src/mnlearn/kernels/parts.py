@@ -69,12 +69,8 @@ class _FunctionCompiler(dispatcher._FunctionCompiler):  # type: ignore[name-defi
 class _PartLibrary(JITCodeLibrary):
     """LLVM code that other libraries link. It is optimised there, after it has been inlined."""
 
-    # Where sums are reordered, the order has to be the same in all callers.
-    optimised = False
-
     def _optimize_final_module(self) -> None:
-        if self.optimised:
-            super()._optimize_final_module()
+        pass
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
@@ -93,7 +89,6 @@ class _PartLowering(NativeLowering):
         codegen = state.targetctx.codegen()
         state.library = _PartLibrary(codegen, state.func_id.func_qualname)
         state.library.enable_object_caching()
-        state.library.optimised = state.flags.forceinline
         flags = state.flags
         flags.no_compile = flags.no_cpython_wrapper = True
         super().run_pass(state)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.kernels.arithmetic.sums import dot
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.progress import pulse
 
@@ -53,7 +54,7 @@ def minimise(
     value, gradient = smooth(x)
     if not np.isfinite(value):
         raise InputError("weight learning: the objective is not finite at the starting point.")
-    objective = value + float(l1 @ np.abs(x))
+    objective = value + dot(l1, np.abs(x))
     state = Progress(iteration=0, x=x, objective=objective, gradient=gradient, n_evaluations=1)
     history = new_history() if history is None else history
     while not done(state):
@@ -87,7 +88,7 @@ def restrict_history(history: History, old: Selection, new: Selection) -> Histor
     for step, change, _ in history:
         parts = np.zeros((2, len(old)))
         parts[:, old] = step, change
-        _remember(restricted, *parts[:, new])
+        _remember(restricted, parts[0, new], parts[1, new])
     return restricted
 
 
@@ -98,17 +99,17 @@ def _choose_direction(
     steepest = -_pseudo_gradient(state.x, state.gradient, l1)
     direction = _two_loop(steepest, history)
     direction[(direction * steepest <= 0) & (l1 > 0) & (state.x == 0)] = 0.0
-    slope = float(direction @ steepest)
+    slope = dot(direction, steepest)
     if slope > 0:
         return steepest, direction, slope
     history.clear()
-    return steepest, steepest, float(steepest @ steepest)
+    return steepest, steepest, dot(steepest, steepest)
 
 
 def _remember(history: History, step: Vector, change: Vector) -> None:
     """Keep a pair of differences if it has enough curvature."""
-    curvature = float(step @ change)
-    if curvature > _MIN_CURVATURE * float(step @ step):
+    curvature = dot(step, change)
+    if curvature > _MIN_CURVATURE * dot(step, step):
         history.append((step, change, curvature))
 
 
@@ -123,14 +124,14 @@ def _two_loop(steepest: Vector, history: History) -> Vector:
     q = steepest.copy()
     coefficients = []
     for step, change, curvature in reversed(history):
-        a = float(step @ q) / curvature
+        a = dot(step, q) / curvature
         q -= a * change
         coefficients.append(a)
     if history:
         _, change, curvature = history[-1]
-        q *= curvature / float(change @ change)
+        q *= curvature / dot(change, change)
     for (step, change, curvature), a in zip(history, reversed(coefficients), strict=True):
-        q += (a - float(change @ q) / curvature) * step
+        q += (a - dot(change, q) / curvature) * step
     return q
 
 
@@ -153,8 +154,8 @@ def _search_line(
         x[(np.sign(x) != orthant) & (l1 > 0)] = 0.0
         value, gradient = smooth(x)
         n_evaluations += 1
-        objective = value + float(l1 @ np.abs(x))
-        gain = float(steepest @ (x - state.x))
+        objective = value + dot(l1, np.abs(x))
+        gain = dot(steepest, x - state.x)
         if objective <= state.objective - _ARMIJO * gain and objective < state.objective:
             return Progress(
                 iteration=state.iteration + 1,

@@ -1,7 +1,7 @@
 """The class of processors on which records are equal to the last bit, and how a process enters it.
 
-The width of vectors decides how sums round. With `SETTINGS`, Numba, NumPy and OpenBLAS choose the
-same instructions on all processors of the class x86-64-v3 (Intel since Haswell).
+Kernels round alike on any processor. With `SETTINGS`, NumPy and OpenBLAS do so as well on those of
+the class x86-64-v3 (Intel since Haswell).
 """
 
 import os
@@ -10,9 +10,6 @@ from contextlib import suppress
 
 # The libraries read these variables when they are loaded.
 SETTINGS = {
-    "NUMBA_CPU_NAME": "x86-64-v3",
-    # If it is not set, Numba adds the features of the processor that it finds.
-    "NUMBA_CPU_FEATURES": "",
     # Intel's vector functions choose by the processor; Numba calls them where they are installed.
     "NUMBA_DISABLE_INTEL_SVML": "1",
     # Of the loops that NumPy has for several processors, those for this one only.
@@ -51,17 +48,12 @@ def enter_class() -> None:
 
 
 def describe_target() -> str:
-    """Return what this process computes with, such as "x86-64-v3, NumPy X86_V3, BLAS Haswell"."""
-    import numba
+    """Return which arithmetic this process uses, such as "NumPy X86_V3, BLAS Haswell"."""
     import numpy as np
-    from llvmlite.binding import get_host_cpu_name
     from threadpoolctl import threadpool_info
 
-    name, host = numba.config.CPU_NAME, get_host_cpu_name()  # type: ignore[attr-defined]
-    if name is not None and numba.config.CPU_FEATURES is None:  # type: ignore[attr-defined]
-        name = f"{name} with the features of {host}"
     vectors = np.show_config(mode="dicts")["SIMD Extensions"]
     loops = [*vectors["baseline"], *vectors["found"]][-1]
     libraries = [library for library in threadpool_info() if library["user_api"] == "blas"]
     blas = ", ".join(sorted({library["architecture"] for library in libraries})) or "unknown"
-    return f"{name or host}, NumPy {loops}, BLAS {blas}"
+    return f"NumPy {loops}, BLAS {blas}"

@@ -7,7 +7,6 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from mnlearn.kernels.jit import kernel
-from mnlearn.kernels.wide_vectors import allow_wide_vectors
 
 
 @intrinsic
@@ -123,7 +122,15 @@ _VECTOR = ir.VectorType(ir.FloatType(), _LANES)
 _MASK = ir.VectorType(ir.IntType(1), _LANES)
 
 
-def _pointer(context, builder, array_type, array, place):
+def _allow_wide_vectors(builder):
+    """Let the function that an intrinsic is part of use vectors of 512 bits where there are any."""
+    # LLVM keeps to 256 bits unless told otherwise; llvmlite has no names for these.
+    for name in ("prefer-vector-width", "min-legal-vector-width"):
+        set.add(builder.function.attributes, f'"{name}"="512"')
+
+
+def pointer_to(context, builder, array_type, array, place):
+    """Return a pointer to an element of a contiguous array of one dimension."""
     data = context.make_array(array_type)(context, builder, array).data
     return builder.gep(data, [place])
 
@@ -133,7 +140,7 @@ def _each_word(context, builder, signature, args, work):
     x_type, words_type = signature.args[:2]
     x, words, places, n_words = args[:4]
     runs = [
-        _pointer(context, builder, words_type, words, place)
+        pointer_to(context, builder, words_type, words, place)
         for place in cgutils.unpack_tuple(builder, places)
     ]
     with cgutils.for_range(builder, n_words) as loop:
@@ -141,7 +148,7 @@ def _each_word(context, builder, signature, args, work):
         for run in runs[1:]:
             word = builder.and_(word, builder.load(builder.gep(run, [loop.index])))
         lane = builder.mul(loop.index, ir.Constant(_INT, _LANES))
-        numbers = _pointer(context, builder, x_type, x, lane)
+        numbers = pointer_to(context, builder, x_type, x, lane)
         work(builder.bitcast(numbers, _VECTOR.as_pointer()), builder.bitcast(word, _MASK))
 
 
@@ -153,7 +160,7 @@ def add_where(typingctx, x, words, places, n_words, amount):
     """
 
     def codegen(context, builder, signature, args):
-        allow_wide_vectors(builder)
+        _allow_wide_vectors(builder)
         zero = ir.Constant(ir.IntType(32), 0)
         first = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), args[4], zero)
         everywhere = ir.Constant(ir.VectorType(ir.IntType(32), _LANES), [0] * _LANES)
@@ -177,7 +184,7 @@ def sum_where(typingctx, x, words, places, n_words):
     """Return the sum of the numbers of `x` whose bit is set in all runs, in a fixed order."""
 
     def codegen(context, builder, signature, args):
-        allow_wide_vectors(builder)
+        _allow_wide_vectors(builder)
         total = cgutils.alloca_once_value(builder, ir.Constant(_VECTOR, [0.0] * _LANES))
 
         def add(numbers, mask):

@@ -8,7 +8,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from mnlearn.kernels.jit import fused_kernel
+from mnlearn.kernels.arithmetic.sums import fused
+from mnlearn.kernels.jit import kernel
 
 _LOG2_E = np.float32(1.4426950408889634)
 _LN2_HIGH = np.float32(0.693359375)
@@ -33,33 +34,33 @@ def _exponent_of(typingctx, shifted):
     return types.float32(types.float32), codegen
 
 
-@fused_kernel
+@kernel
 def exp_nonpositive(x):
     """Return exp(x) for a float32 x <= 0; below -87 the value at -87 (1.6e-38)."""
     x = x if x > _SMALLEST else _SMALLEST
-    shifted = x * _LOG2_E + _ROUND
+    shifted = fused(x, _LOG2_E, _ROUND)
     k = shifted - _ROUND
-    r = (x - k * _LN2_HIGH) - k * _LN2_LOW
+    r = fused(-k, _LN2_LOW, fused(-k, _LN2_HIGH, x))
     # Taylor series on |r| <= ln(2) / 2: the first term left out is below 2^-22 / 5.
     p = _E6
-    p = p * r + _E5
-    p = p * r + _E4
-    p = p * r + _E3
-    p = p * r + _HALF
-    p = p * r + _ONE
-    p = p * r + _ONE
+    p = fused(p, r, _E5)
+    p = fused(p, r, _E4)
+    p = fused(p, r, _E3)
+    p = fused(p, r, _HALF)
+    p = fused(p, r, _ONE)
+    p = fused(p, r, _ONE)
     return p * _exponent_of(shifted)
 
 
-@fused_kernel
+@kernel
 def log1p_unit(e):
     """Return log(1 + e) for a float32 0 <= e <= 1, as 2 artanh(e / (2 + e))."""
     s = e / (_TWO + e)
     t = s * s
     p = _A13
-    p = p * t + _A11
-    p = p * t + _A9
-    p = p * t + _A7
-    p = p * t + _A5
-    p = p * t + _A3
-    return _TWO * (s * t * p + s)
+    p = fused(p, t, _A11)
+    p = fused(p, t, _A9)
+    p = fused(p, t, _A7)
+    p = fused(p, t, _A5)
+    p = fused(p, t, _A3)
+    return _TWO * fused(s * t, p, s)

@@ -7,7 +7,7 @@ what the chain is for, makes results independent of threads.
 import numpy as np
 
 from mnlearn.kernels.arithmetic.logistic import log_normal
-from mnlearn.kernels.jit import fused_kernel, kernel
+from mnlearn.kernels.jit import kernel
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -35,7 +35,7 @@ def uniform(state):
     return np.float64(mix(state) >> np.uint64(11)) * _TO_UNIT
 
 
-@fused_kernel
+@kernel
 def fill_logistic(state, out):
     """Fill `out` with draws of the standard logistic distribution; return the next state."""
     for i in range(len(out)):

@@ -13,7 +13,7 @@ import numpy as np
 from mnlearn.kernels.arithmetic.bits import prefetch
 from mnlearn.kernels.arithmetic.logistic import exp_nonpositive, exp_or_zero, log1p_unit, log_normal
 from mnlearn.kernels.arithmetic.splitmix import advance, mix, uniform
-from mnlearn.kernels.jit import fused_kernel, kernel
+from mnlearn.kernels.jit import kernel
 
 LANES = 16
 # Stands for log 0: finite, so that differences of two of them are numbers.
@@ -32,7 +32,7 @@ def _ask_for(node, lanes):
         prefetch(lanes, line)
 
 
-@fused_kernel
+@kernel
 def log_values(is_sum, start, child, n_leaves, values, largest, total):
     """Fill in the log-values, (n_nodes, LANES), of sums and products."""
     for i in range(len(is_sum)):
@@ -70,7 +70,7 @@ def log_values(is_sum, start, child, n_leaves, values, largest, total):
                     out[k] += one[k]
 
 
-@fused_kernel
+@kernel
 def log_space_flows(is_sum, start, child, n_leaves, values, flows):
     """Fill in the flows, (n_nodes, LANES), of all nodes from the log-values, down from the root."""
     flows[:] = 0.0
@@ -140,7 +140,7 @@ def plain_flows(is_sum, start, child, n_leaves, values, flows):
                 flows[child[e]] += flow
 
 
-@fused_kernel
+@kernel
 def plain_values_of_lanes(is_sum, start, child, n_leaves, values):
     """Do as `plain_values` for every lane; values : float64, (n_nodes, LANES)."""
     for i in range(len(is_sum)):
@@ -169,7 +169,7 @@ def plain_values_of_lanes(is_sum, start, child, n_leaves, values):
                     out[k] *= one[k]
 
 
-@fused_kernel
+@kernel
 def plain_values_in_rows(is_sum, start, child, row, factor, values):
     """Do as `plain_values_of_lanes` for nodes that share rows; products have a factor beside."""
     for i in range(len(is_sum)):
@@ -202,7 +202,7 @@ def plain_values_in_rows(is_sum, start, child, row, factor, values):
                     out[k] *= one[k]
 
 
-@fused_kernel
+@kernel
 def plain_flows_of_lanes(is_sum, start, child, n_leaves, values, flows, share):
     """Do as `plain_flows` for every lane; share : float64, (LANES,), scratch."""
     flows[:] = 0.0
@@ -254,7 +254,7 @@ def add_expected(layout, n_literals, literal, weight, scratch, counts):
     return sum_of_logs
 
 
-@fused_kernel
+@kernel
 def _add_in_log_space(to, one):
     """Replace each lane of `to` by the log of the sum of the numbers whose logs are given."""
     for k in range(LANES):
@@ -262,7 +262,7 @@ def _add_in_log_space(to, one):
         to[k] = above + log1p_unit(exp_nonpositive(-abs(to[k] - one[k])))
 
 
-@fused_kernel
+@kernel
 def log_derivatives(is_sum, start, child, n_leaves, values, derivatives, scratch):
     """Fill in the log of the derivative of the root by each node from log-values."""
     n_nodes = n_leaves + len(is_sum)

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.kernels.jit import copy_into, fused_kernel, kernel, sum_kernel
+from mnlearn.kernels.arithmetic.sums import dot, fused, sum_of
+from mnlearn.kernels.jit import copy_into, kernel
 from mnlearn.kernels.l1_logistic.loss import bound_gap, penalised_loss, residuals_of
 from mnlearn.kernels.l1_logistic.quadratic_model import LEAST_CURVATURE, minimise_model
 
@@ -25,38 +26,11 @@ class DenseData(NamedTuple):
     weight: NDArray[np.float64]
 
 
-@fused_kernel
+@kernel
 def _add(total, factor, column):
     """Add a multiple of a column."""
     for i in range(len(total)):
-        total[i] += factor * column[i]
-
-
-@sum_kernel
-def _dot(values, column):
-    """Return the product of values and a column."""
-    total = 0.0
-    for i in range(len(values)):
-        total += values[i] * column[i]
-    return total
-
-
-@sum_kernel
-def _dot_single(values, column):
-    """Return the product of two float32 arrays."""
-    total = np.float32(0.0)
-    for i in range(len(values)):
-        total += values[i] * column[i]
-    return total
-
-
-@sum_kernel
-def _sum(values):
-    """Return the sum of an array."""
-    total = values.dtype.type(0.0)
-    for i in range(len(values)):
-        total += values[i]
-    return total
+        total[i] = fused(factor, np.float64(column[i]), total[i])
 
 
 @kernel
@@ -76,12 +50,12 @@ def evaluate_dense(data, y, theta, residual, gradient):
                 _add(block, theta[j], columns[j, begin:end])
         loss += residuals_of(block, y[begin:end], weight[begin:end], own)
         for j in range(n):
-            gradient[j] += _dot(own, columns[j, begin:end])
-        gradient[n] += _sum(own)
+            gradient[j] += dot(own, columns[j, begin:end])
+        gradient[n] += sum_of(own)
     return loss
 
 
-@fused_kernel
+@kernel
 def _curvatures(residual, weight, curvature):
     """Write the second derivatives of the loss by the log-odds."""
     for i in range(len(residual)):
@@ -101,14 +75,14 @@ def dense_hessian(data, residual, active):
         end = min(begin + _BLOCK, len(residual))
         own, product = curvature[: end - begin], bent[: end - begin]
         _curvatures(residual[begin:end], weight[begin:end], own)
-        total[n_active, n_active] += _sum(own)
+        total[n_active, n_active] += sum_of(own)
         for a in range(n_active):
             column = columns[active[a], begin:end]
             for i in range(len(own)):
                 product[i] = own[i] * column[i]
-            total[n_active, a] += _sum(product)
+            total[n_active, a] += sum_of(product)
             for b in range(a + 1):
-                total[a, b] += _dot_single(product, columns[active[b], begin:end])
+                total[a, b] += dot(product, columns[active[b], begin:end])
     model = np.empty((n_active + 1, n_active + 1), np.float32)
     for a in range(n_active + 1):
         for b in range(n_active + 1):

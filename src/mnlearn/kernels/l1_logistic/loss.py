@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.logistic import exp_nonpositive, log1p_unit, log_normal
-from mnlearn.kernels.jit import kernel, sum_kernel
+from mnlearn.kernels.arithmetic.sums import sum_of
+from mnlearn.kernels.jit import kernel
 
 
 class LogisticData(NamedTuple):
@@ -29,20 +30,19 @@ class LogisticData(NamedTuple):
     free_intercept: bool
 
 
-@sum_kernel
+@kernel
 def residuals_of(log_odds, y, weight, residual):
     """Write the derivatives of the loss by the log-odds; return the loss.
 
-    Of one array for both, the loop would take one row at a time.
+    The log-odds are replaced by the losses of the rows.
     """
-    loss = 0.0
     for i in range(len(log_odds)):
         s = log_odds[i] if y[i] else -log_odds[i]
         e = exp_nonpositive(-abs(s))
-        loss += weight[i] * (log1p_unit(e) - (s if s < 0.0 else 0.0))
+        log_odds[i] = weight[i] * (log1p_unit(e) - (s if s < 0.0 else 0.0))
         wrong = (e if s >= 0.0 else 1.0) / (1.0 + e)
         residual[i] = -weight[i] * wrong if y[i] else weight[i] * wrong
-    return loss
+    return sum_of(log_odds)
 
 
 @kernel
@@ -122,15 +122,15 @@ def _add_residuals(data, y, elsewhere, touched, residual, stored):
     return whole
 
 
-@sum_kernel
+@kernel
 def _entropy(y, weight, residual, scale_one, scale_zero):
     """Return the dual of the loss at the residuals, scaled by a factor for each class."""
-    total = 0.0
+    entropy = np.empty(len(y))
     for i in range(len(y)):
         q = abs(residual[i]) / weight[i] * (scale_one if y[i] else scale_zero)
         q = min(max(q, 1e-300), 1.0 - 1e-16)
-        total -= weight[i] * (q * log_normal(q) + (1.0 - q) * log_normal(1.0 - q))
-    return total
+        entropy[i] = -weight[i] * (q * log_normal(q) + (1.0 - q) * log_normal(1.0 - q))
+    return sum_of(entropy)
 
 
 @kernel

@@ -6,7 +6,8 @@ that most steps cost one pass over the ones of the data.
 
 import numpy as np
 
-from mnlearn.kernels.jit import copy_into, fused_kernel, inlined, kernel, sum_kernel
+from mnlearn.kernels.arithmetic.sums import dot, dots, fused
+from mnlearn.kernels.jit import copy_into, inlined, kernel
 
 MAX_SWEEPS = 200
 # So many sweeps are followed by a solution of the linear equations.
@@ -166,7 +167,7 @@ def _step_inside(theta, penalty, model, active, delta, slope):
         for m in range(n):
             matrix[k, m] = model[a, inside[m]]
     way = pull.copy()
-    if not _cholesky_solve(matrix, way) or not way @ pull > 0.0:
+    if not _cholesky_solve(matrix, way) or not dot(way, pull) > 0.0:
         return  # a model with negative or no curvature, or one at its minimum
     if not _step_clipped(theta, penalty, model, active, delta, slope, inside, way):
         _step_to_first_zero(theta, penalty, model, active, delta, slope, inside, way)
@@ -230,11 +231,11 @@ def _cholesky_solve(matrix, x):
             for j in range(begin, min(begin + _PANEL, n) - 3, 4):
                 _subtract_products(matrix, i, j, begin)
             for j in range(min(begin + _PANEL, n) // 4 * 4, min(begin + _PANEL, n)):
-                matrix[i, j] -= _product(matrix, i, j, 0, begin)
+                matrix[i, j] -= dot(matrix[i, :begin], matrix[j, :begin])
         if not _factor_panel(matrix, least, begin, min(begin + _PANEL, n)):
             return False
     for i in range(n):
-        x[i] = (x[i] - _product_with(matrix, i, x)) / matrix[i, i]
+        x[i] = (x[i] - dot(matrix[i, :i], x)) / matrix[i, i]
     for i in range(n - 1, -1, -1):
         x[i] /= matrix[i, i]
         for k in range(i):
@@ -242,41 +243,17 @@ def _cholesky_solve(matrix, x):
     return True
 
 
-@sum_kernel
+@kernel
 def _subtract_products(matrix, i, j, n_columns):
     """Subtract from four elements of row i, from column j on, the products of the first columns."""
-    first = second = third = fourth = np.float32(0.0)
-    for k in range(n_columns):
-        factor = matrix[i, k]
-        first += factor * matrix[j, k]
-        second += factor * matrix[j + 1, k]
-        third += factor * matrix[j + 2, k]
-        fourth += factor * matrix[j + 3, k]
-    matrix[i, j] -= first
-    matrix[i, j + 1] -= second
-    matrix[i, j + 2] -= third
-    matrix[i, j + 3] -= fourth
+    numbers, n = matrix.reshape(matrix.size), len(matrix)
+    others = (j * n, (j + 1) * n, (j + 2) * n, (j + 3) * n)
+    products = dots(numbers, i * n, numbers, others, n_columns)
+    for k in range(4):
+        matrix[i, j + k] -= products[k]
 
 
-@sum_kernel
-def _product(matrix, i, j, begin, end):
-    """Return the product of rows i and j in some of their columns."""
-    total = np.float32(0.0)
-    for k in range(begin, end):
-        total += matrix[i, k] * matrix[j, k]
-    return total
-
-
-@sum_kernel
-def _product_with(matrix, i, x):
-    """Return the product of row i, before its diagonal, and x."""
-    total = np.float32(0.0)
-    for k in range(i):
-        total += matrix[i, k] * x[k]
-    return total
-
-
-@fused_kernel
+@kernel
 def _factor_panel(matrix, least, begin, end):
     """Make some columns of the Cholesky factor; return whether all pivots are large enough."""
     inverse = np.empty(end - begin, np.float32)
@@ -284,12 +261,12 @@ def _factor_panel(matrix, least, begin, end):
         for j in range(begin, min(i, end)):
             total = matrix[i, j]
             for k in range(begin, j):
-                total -= matrix[i, k] * matrix[j, k]
+                total = fused(-matrix[i, k], matrix[j, k], total)
             matrix[i, j] = total * inverse[j - begin]
         if i < end:
             total = matrix[i, i]
             for k in range(begin, i):
-                total -= matrix[i, k] * matrix[i, k]
+                total = fused(-matrix[i, k], matrix[i, k], total)
             if not total > least[i]:
                 return False
             matrix[i, i] = np.sqrt(total)

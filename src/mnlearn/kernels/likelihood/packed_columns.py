@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.bits import add_where, count_bits, lowest_bit, sum_listed, sum_where
 from mnlearn.kernels.arithmetic.logistic32 import exp_nonpositive, log1p_unit
-from mnlearn.kernels.jit import fused_kernel, kernel, sum_kernel
+from mnlearn.kernels.arithmetic.sums import sum_of
+from mnlearn.kernels.jit import kernel
 
 # Words of rows that are treated together: the sums for them stay in the nearest cache.
 BLOCK = 64
@@ -132,7 +133,7 @@ def _aligned_floats(n):
     return room[skip : skip + n]
 
 
-@fused_kernel
+@kernel
 def _losses(weight, value, theta, lost):
     """Write the loss of each row to `lost`, and replace `theta` by its derivative."""
     for i in range(len(theta)):
@@ -144,14 +145,14 @@ def _losses(weight, value, theta, lost):
         theta[i] = -wrong if value[i] else wrong
 
 
-@fused_kernel
+@kernel
 def _find_greatest(theta, top):
     """Raise `top` to the logits of a state where these are greater."""
     for i in range(len(theta)):
         top[i] = max(top[i], theta[i])
 
 
-@fused_kernel
+@kernel
 def _exponentiate(value, top, theta, total, observed):
     """Replace the logits of a state by their exponentials, the greatest of which is 1."""
     for i in range(len(theta)):
@@ -161,7 +162,7 @@ def _exponentiate(value, top, theta, total, observed):
         observed[i] = s if value[i] else observed[i]
 
 
-@fused_kernel
+@kernel
 def _replace_by_derivative(weight, value, total, theta):
     """Replace the exponentials of a state by the derivatives of the losses by its logits."""
     for i in range(len(theta)):
@@ -220,7 +221,7 @@ def value_and_gradient(data, features, many, few, first, last, loss, gradients):
                 at = (c - begin) * size + 64 * word
                 block = theta[at : at + 64 * n]
                 _sum_many(data, features, many, c, word, n, mask, block, gradients[0])
-        loss[v] = _sum(lost)
+        loss[v] = sum_of(lost)
         for c in range(begin, end):
             _sum_few(few, c, theta[(c - begin) * size : (c - begin + 1) * size], gradients[1])
 
@@ -280,12 +281,3 @@ def _sum_many(data, features, many, logit, word, n, mask, block, gradient):
         else:
             _intersect_others(data, features, feature[c], own[c], word, n, mask)
             gradient[c] += sum_where(block, mask, (0,), n)
-
-
-@sum_kernel
-def _sum(x):
-    """Return the sum of float32 numbers in double precision."""
-    total = 0.0
-    for i in range(len(x)):
-        total += np.float64(x[i])
-    return total

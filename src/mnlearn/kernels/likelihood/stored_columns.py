@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.bits import sum_listed
 from mnlearn.kernels.arithmetic.logistic import exp_nonpositive, log1p_unit, log_normal
-from mnlearn.kernels.jit import fused_kernel, kernel
+from mnlearn.kernels.arithmetic.sums import sum_of
+from mnlearn.kernels.jit import kernel
 
 
 class Merged(NamedTuple):
@@ -147,7 +148,7 @@ def _add_columns(v, design, coefficient, theta):
                 own[touched[k]] += w
 
 
-@fused_kernel
+@kernel
 def _losses(weight, value, theta, loss):
     """Write the loss of each row to `loss`, and replace `theta` by its derivative."""
     for i in range(len(theta)):
@@ -200,11 +201,11 @@ def value_and_gradient(design, coefficient, first, last, loss, gradient):
             _losses(weight[begin:end], value[begin:end], theta, lost)
         elif n_logits[v] > 1:
             _softmax_losses(weight[begin:end], value[begin:end], theta, lost)
-        loss[v] = lost.sum()
+        loss[v] = sum_of(lost)
         whole = 0.0
         for c in range(var_start[v], var_start[v + 1]):
             own = theta[logit[c] * n : (logit[c] + 1) * n]
             if c == var_start[v] or logit[c] != logit[c - 1]:
-                whole = own.sum()
+                whole = sum_of(own)
             total = sum_listed(own, touched, offset[c], offset[c + 1])
             gradient[c] = whole - total if complement[c] else total

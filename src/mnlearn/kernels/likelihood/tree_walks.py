@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.logistic import exp_nonpositive, log1p_unit
-from mnlearn.kernels.jit import fused_kernel, kernel
+from mnlearn.kernels.arithmetic.sums import sum_of
+from mnlearn.kernels.jit import kernel
 
 _U0, _U1 = np.uint64(0), np.uint64(1)
 
@@ -179,7 +180,7 @@ def value_and_gradient(forest, walks, total, part_start, first, last, loss, grad
                     _losses(weight[begin + i], block[i], lost)
                 else:
                     _losses_of_states(weight[begin + i], block[i], forest.start, lost)
-                loss[p] += lost.sum()
+                loss[p] += sum_of(lost)
             _sum_trees(forest, codes, block, gradient[p])
 
 
@@ -264,7 +265,7 @@ def _losses_of_states(weight, odds, start, lost):
                 odds[c] *= -weight / total
 
 
-@fused_kernel
+@kernel
 def _losses(weight, odds, lost):
     """Write the loss of each binary variable of a row to `lost`; make `odds` its derivative."""
     for v in range(len(odds)):

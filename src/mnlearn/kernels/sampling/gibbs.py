@@ -7,7 +7,8 @@ import numpy as np
 
 from mnlearn.kernels.arithmetic.logistic import sigmoid
 from mnlearn.kernels.arithmetic.splitmix import advance, chain_seed, fill_logistic, uniform
-from mnlearn.kernels.jit import kernel, sum_kernel
+from mnlearn.kernels.arithmetic.sums import sum_of
+from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.sampling.chains import store_means
 from mnlearn.kernels.sampling.conditioning import (
     BATCH,
@@ -38,7 +39,7 @@ def sample_by_scans(log_odds, effect, left, n_left, x, stream, burn_in, batch_en
     add_effects(effect, x, log_odds)
     state = _pack(x)
     thresholds, held, seen = np.empty(n_query), np.empty(n_query), np.empty(n_query)
-    total = np.empty(n_query)
+    total, terms = np.empty(n_query), np.empty(len(mask))
     stale = ~np.uint64(0)
     sweep = -burn_in
     for b in range(len(batch_end)):
@@ -49,9 +50,8 @@ def sample_by_scans(log_odds, effect, left, n_left, x, stream, burn_in, batch_en
             for v in range(n_query):
                 bit = np.uint64(1) << np.uint64(v)
                 if stale & bit != _NONE:
-                    held[v] = _sum_held(
-                        state, mask, asked, signed, entry_start[v], entry_start[v + 1]
-                    )
+                    own = slice(entry_start[v], entry_start[v + 1])
+                    held[v] = _sum_held(state, mask[own], asked[own], signed[own], terms)
                     stale &= ~bit
                 seen[v] = log_odds[v] + held[v]
                 drawn = thresholds[v] < seen[v]
@@ -90,16 +90,12 @@ def _add_sigmoids(log_odds, total):
         total[v] += sigmoid(log_odds[v])
 
 
-@sum_kernel
-def _sum_held(state, mask, asked, signed, begin, end):
+@kernel
+def _sum_held(state, mask, asked, signed, terms):
     """Return the summed weights of the entries whose conditions hold in `state`."""
-    # Slices, because an index that might be negative turns every load into a gather.
-    own_mask, own_asked, own_signed = mask[begin:end], asked[begin:end], signed[begin:end]
-    total = 0.0
-    for e in range(len(own_mask)):
-        if (state ^ own_asked[e]) & own_mask[e] == _NONE:
-            total += own_signed[e]
-    return total
+    for e in range(len(mask)):
+        terms[e] = signed[e] if (state ^ asked[e]) & mask[e] == _NONE else 0.0
+    return sum_of(terms[: len(mask)])
 
 
 @kernel

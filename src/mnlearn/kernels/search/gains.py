@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.bits import count_bits, lowest_bit
 from mnlearn.kernels.arithmetic.logistic import exp_nonpositive, log1p_unit
-from mnlearn.kernels.jit import kernel, sum_kernel
+from mnlearn.kernels.arithmetic.sums import sum_of
+from mnlearn.kernels.jit import kernel
 from mnlearn.kernels.search.near_rows import count_violated
 
 _NEWTON_STEPS = 20
@@ -81,19 +82,21 @@ def gain_bound(slope, curvature, precision):
     return value + left * left / max(0.5 * curvature * fall + precision, 1e-300), w
 
 
-@sum_kernel
-def _moments(odds, amount, n, w):
-    """Return the sums over cells of log p, p and p (1 - p), p the probability at the weight w."""
-    log_p, one, spread = 0.0, 0.0, 0.0
+@kernel
+def _moments(odds, amount, n, w, terms):
+    """Return the sums over cells of log p, p and p (1 - p), p the probability at the weight w.
+
+    terms : float64, (3, at least n), scratch.
+    """
+    log_p, one, spread = terms[0, :n], terms[1, :n], terms[2, :n]
     for j in range(n):
         x = odds[j] + w
         e = exp_nonpositive(-abs(x))
         larger = 1.0 / (1.0 + e)
-        p = larger if x > 0.0 else e * larger
-        log_p += amount[j] * (min(x, 0.0) - log1p_unit(e))
-        one += amount[j] * p
-        spread += amount[j] * e * larger * larger
-    return log_p, one, spread
+        log_p[j] = amount[j] * (min(x, 0.0) - log1p_unit(e))
+        one[j] = amount[j] * (larger if x > 0.0 else e * larger)
+        spread[j] = amount[j] * e * larger * larger
+    return sum_of(log_p), sum_of(one), sum_of(spread)
 
 
 @kernel
@@ -104,8 +107,9 @@ def best_weight(odds, amount, n, held, l1, precision, start, needed):
     the first weight tried, with the sign of the best one. Once the gain cannot exceed `needed`, the
     search ends.
     """
-    before = _moments(odds, amount, n, 0.0)[0]
-    missed = amount[:n].sum() - held
+    terms = np.empty((3, n))
+    before = _moments(odds, amount, n, 0.0, terms)[0]
+    missed = sum_of(amount[:n]) - held
     sign = 1.0 if start > 0.0 else -1.0
     w, gain = 0.0, 0.0
     step = start
@@ -114,7 +118,7 @@ def best_weight(odds, amount, n, held, l1, precision, start, needed):
             new = w + step
             new_gain = -1.0
             if sign * new > 0:
-                log_p, one, spread = _moments(odds, amount, n, new)
+                log_p, one, spread = _moments(odds, amount, n, new, terms)
                 new_gain = log_p - before - missed * new - l1 * abs(new) - precision * new * new / 2
                 if new_gain >= gain:
                     break
@@ -135,8 +139,9 @@ def best_weight(odds, amount, n, held, l1, precision, start, needed):
 @kernel
 def weight_gain(odds, amount, n, held, l1, precision, w):
     """Return what a weight of a feature gains over none, less its penalties, in nats."""
-    gain = _moments(odds, amount, n, w)[0] - _moments(odds, amount, n, 0.0)[0]
-    return gain - (amount[:n].sum() - held) * w - l1 * abs(w) - 0.5 * precision * w * w
+    terms = np.empty((3, n))
+    gain = _moments(odds, amount, n, w, terms)[0] - _moments(odds, amount, n, 0.0, terms)[0]
+    return gain - (sum_of(amount[:n]) - held) * w - l1 * abs(w) - 0.5 * precision * w * w
 
 
 _ALL = ~np.uint64(0)
@@ -288,13 +293,13 @@ def _score_cells(odds, amount, n, held, prices):
     return best_weight(odds, amount, n, held, prices.l1, prices.precision, start, 0.0)
 
 
-@sum_kernel
+@kernel
 def _expected(odds, amount, n):
     """Return the sums over cells of p and p (1 - p), p the probability of the value 1."""
-    one, spread = 0.0, 0.0
+    one, spread = np.empty(n), np.empty(n)
     for j in range(n):
         e = exp_nonpositive(-abs(odds[j]))
         larger = 1.0 / (1.0 + e)
-        one += amount[j] * (larger if odds[j] > 0.0 else e * larger)
-        spread += amount[j] * e * larger * larger
-    return one, spread
+        one[j] = amount[j] * (larger if odds[j] > 0.0 else e * larger)
+        spread[j] = amount[j] * e * larger * larger
+    return sum_of(one), sum_of(spread)

@@ -5,7 +5,8 @@ Seen along a block, an input is one number, a run of cells, or cells that a list
 
 import numpy as np
 
-from mnlearn.kernels.jit import kernel, sum_kernel
+from mnlearn.kernels.arithmetic.sums import sum_of
+from mnlearn.kernels.jit import kernel
 
 # How the states of a variable are combined: sums of probabilities, sums of probabilities that are
 # given by their logarithms, the greatest of logarithms.
@@ -102,20 +103,11 @@ def combine(mode, a, b):
     return max(a, b) + np.log1p(np.exp(-abs(a - b)))
 
 
-@sum_kernel
-def total(block, length):
-    """Return the sum of a block."""
-    s = 0.0
-    for j in range(length):
-        s += block[j]
-    return s
-
-
 @kernel
 def reduce(mode, block, length):
     """Return the sum of a block, or its logarithm, or the greatest of its cells."""
     if mode == SUM:
-        return total(block, length)
+        return sum_of(block[:length])
     most = -np.inf
     for j in range(length):
         most = max(most, block[j])

@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.kernels.arithmetic.sums import dot
 from mnlearn.learning.owlqn import History, Progress, minimise
 from mnlearn.runtime.errors import InputError
 
@@ -192,7 +193,7 @@ class Descent:
         def smooth(u: Vector) -> tuple[float, Vector]:
             w = u * scale
             value, gradient = known.pop() if known else self.likelihood.value_and_gradient(w)
-            return value + 0.5 * precision * float(w @ w), scale * (gradient + precision * w)
+            return value + 0.5 * precision * dot(w, w), scale * (gradient + precision * w)
 
         state, finished = minimise(
             smooth,

@@ -5,13 +5,13 @@ Under an L1 penalty most weights are 0: only a part of the features is searched.
 
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mnlearn.kernels.arithmetic.sums import dot
 from mnlearn.learning.owlqn import MEMORY, History, new_history, restrict_history
 from mnlearn.learning.weights.descent import (
     CONVERGED,
@@ -29,7 +29,6 @@ from mnlearn.learning.weights.descent import (
     penalty_terms,
     preconditioner,
 )
-from mnlearn.runtime.threads import single_threaded
 
 Vector = NDArray[np.float64]
 
@@ -85,7 +84,7 @@ class Sample:
         part = self.likelihood.restrict(members)
         of_sample, slope = part.value_and_gradient(w)
         slope = gradient - self.factor * slope
-        constant = value - self.factor * of_sample - float(slope @ w)
+        constant = value - self.factor * of_sample - dot(slope, w)
         return _Corrected(part, self.factor, slope, constant)
 
 
@@ -112,7 +111,7 @@ class _Corrected:
     def value_and_gradient(self, w: Vector) -> tuple[float, Vector]:
         """Return the corrected negative log-likelihood and its gradient."""
         value, gradient = self.sample.value_and_gradient(w)
-        linear = self.constant + float(self.slope @ w)
+        linear = self.constant + dot(self.slope, w)
         return self.factor * value + linear, self.factor * gradient + self.slope
 
 
@@ -245,9 +244,6 @@ class _Search:
 
 # Under weak priors some thousand iterations are needed (decision 0007).
 MAX_ITERATIONS = 10_000
-# The library of NumPy cuts the products of shorter vectors into no parts. To limit its threads
-# takes a millisecond, in which the weights of a few features are learned.
-_LONG = 5000
 
 
 def fit_as_libra(
@@ -285,13 +281,11 @@ def fit_weights(
         search = _Search(
             cast(Restrictable, likelihood), penalty, stopping, judge, weight=w.copy(), sample=sample
         )
-        with single_threaded():
-            fit = search.run(max_iterations)
+        fit = search.run(max_iterations)
         return replace(fit, seconds=time.process_time() - began)
     scale = preconditioner(likelihood, penalty) if scale is None else scale
     descent = Descent(likelihood, penalty, stopping, scale)
-    with single_threaded() if len(w) >= _LONG else nullcontext():
-        state = descent.run(w, max_iterations, history=new_history(memory))
+    state = descent.run(w, max_iterations, history=new_history(memory))
     return WeightFit(
         weight=descent.weight(state),
         objective=state.objective,
