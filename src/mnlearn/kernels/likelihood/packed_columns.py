@@ -159,7 +159,7 @@ def _exponentiate(value, top, theta, total, observed):
         s = theta[i] - top[i]
         theta[i] = exp_nonpositive(s)
         total[i] += theta[i]
-        observed[i] = s if value[i] else observed[i]
+        observed[i] += s if value[i] else _ZERO
 
 
 @kernel
