@@ -292,6 +292,6 @@ def test_a_record_names_code_versions_and_machine():
     assert set(record) == {"code_digest", "versions", "machine"}
     assert re.fullmatch("[0-9a-f]{16}", record["code_digest"])
     assert {"python", "numpy", "numba"} <= set(record["versions"])
-    # Kernels for other instructions round sums otherwise.
-    assert re.fullmatch(r".+ \(.+, NumPy \w+, BLAS \w+\), \d+ cores", record["machine"])
+    # Libraries for other instructions round sums otherwise.
+    assert re.fullmatch(r".+ \(NumPy \w+, BLAS \w+\), \d+ cores", record["machine"])
     assert provenance.peak_memory_mib() > 1

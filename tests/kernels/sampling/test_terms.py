@@ -85,10 +85,9 @@ def test_pairs_become_effects(seed):
         conditioning.add_effects(effect, x, found)
         state = np.uint64(gibbs._pack(x))
         assert int(state) == sum(int(value) << v for v, value in enumerate(x))
-        held = [
-            gibbs._sum_held(state, mask, asked, signed, entry_start[v], entry_start[v + 1])
-            for v in range(n)
-        ]
+        own = [slice(*entry_start[v : v + 2]) for v in range(n)]
+        scratch = np.empty(len(mask))
+        held = [gibbs._sum_held(state, mask[e], asked[e], signed[e], scratch) for e in own]
         assert_allclose(found + held, expected, atol=1e-12)
         for v in range(n):
             y = x.copy()
