@@ -48,6 +48,17 @@ def test_a_warning_names_the_line_of_the_caller(name):
     assert {(warning.filename, warning.lineno) for warning in caught} == {expected}
 
 
+@pytest.mark.parametrize("suffix", ["uai", "nnf", "mn", "npz"])
+def test_a_file_of_numbers_loses_words(tmp_path, suffix):
+    model = mn.Atomic().fit(WORDS)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        mn.save(model, tmp_path / f"m.{suffix}")
+    said = [str(warning.message) for warning in caught]
+    assert len(said) == (suffix != "npz")
+    assert all("has 0 for no of 'a', and numbers for other states too" in one for one in said)
+
+
 def test_true_and_false_are_read_without_a_word():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

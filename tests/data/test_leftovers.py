@@ -206,13 +206,17 @@ def test_items_of_baskets_are_counted(tmp_path):
 def test_notes_on_what_may_not_be_meant(tmp_path, caplog):
     _read(
         tmp_path,
-        "id,q_a,q_b,says\n"
-        + "".join(f"{k // 2},{k % 2},{1 - k % 2},{'Yy'[k % 2]}es\n" for k in range(24)),
+        "id,q_a,q_b,says,r_a,r_b,r_c\n"
+        + "".join(
+            f"{k // 2},{k % 2},{1 - k % 2},{'Yy'[k % 2]}es,{k % 2},{1 - k % 2},0\n"
+            for k in range(24)
+        ),
     )
     said = caplog.text
     assert "'id' is a variable of 12 states; if it only numbers people, --leave-out id" in said
     assert "the states 'Yes' and 'yes' of 'says' differ in capitals only" in said
     assert "exactly one of the 2 columns that begin with 'q' is 1 in each row" in said
+    assert "columns that begin with 'r'" not in said  # One of them is never 1.
 
 
 def test_spreadsheets_find_no_formulas(tmp_path):

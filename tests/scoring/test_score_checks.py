@@ -235,3 +235,15 @@ def test_the_variance_of_sampled_scores_is_that_of_batch_means(n_batches):
         if n_batches > 1:
             expected += per_batch.var(ddof=1) / n_batches
     assert_allclose(answers.sampling_variance(marginals, data), expected)
+
+
+def test_errors_of_groups_add_up():
+    data = random_data(3, 40)
+    gibbs = Inference("gibbs", burn_in=5, samples=20)
+    groups = ([0, 1], [3, 4])
+    errors = [
+        cmll(MARKOV, data, own, gibbs, seed=1).monte_carlo_error
+        for own in (groups, *[[g] for g in groups])
+    ]
+    assert min(errors) > 0.0
+    assert_allclose(errors[0] ** 2, errors[1] ** 2 + errors[2] ** 2)

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import oracles
+from made_hidden_trees import random_hidden_tree
 from made_random import random_data, random_dependency_network, random_network
 from made_state_models import (
     pairwise_tree,
@@ -22,6 +23,7 @@ from mnlearn.inference.sampling import sample_rows
 from mnlearn.inference.settings import Inference
 from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.features import features_of
+from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.any_model import approximate_ll, cll, cmll, ll, pll
@@ -196,3 +198,14 @@ def test_queries_of_a_person():
         if len(query):
             assert_allclose(found[query], oracles.conditional_marginals(network, x, query))
         assert_allclose(found[x != unknown], x[x != unknown])
+
+
+@pytest.mark.parametrize("emission", [0.0, 1.0])
+def test_a_hidden_tree_with_an_impossible_state(emission):
+    tree = random_hidden_tree(4)
+    changed = tree.emission.copy()
+    changed[1, 0] = emission
+    tree = HiddenTree(tree.parent, tree.transition, changed)
+    data = merge_rows(oracles.all_states(tree.n_vars))
+    expected = cll(tree, data, [[v] for v in range(tree.n_vars)])
+    assert_allclose(pll(tree, data).per_row, expected.per_row, rtol=1e-12)

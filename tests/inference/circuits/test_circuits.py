@@ -142,8 +142,10 @@ def test_rows_beyond_plain_numbers_are_answered_in_log_space():
         assert alone[1].tobytes() == p[row : row + 1].tobytes()
 
 
-def test_plain_numbers_agree_with_log_space():
-    circuit, _ = grown(5)
+@pytest.mark.parametrize("n_parts", [1, 3])
+def test_plain_numbers_agree_with_log_space(n_parts):
+    parts = [grown(5 + part)[0] for part in range(n_parts)]
+    circuit = mixture_circuit(parts, np.log([0.5, 0.3, 0.2])[:n_parts])
     rows = np.random.default_rng(1).choice([0, 1, UNKNOWN], (16, N)).astype(np.uint8)
     batch = LogSpace(circuit, circuit.weight)
     value, p = conditionals(circuit, rows)
