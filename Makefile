@@ -11,7 +11,7 @@ RECOMPUTE = 20
 NIGHTLY = nightly
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test golden nightly lint faults mutants bench record check-record archive readme pages docs clean
+.PHONY: help demo test golden nightly lint faults mutants bench record check-record wheel archive readme pages docs clean
 
 help:            ## Show the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/\t/' | expand -t 15
@@ -46,6 +46,10 @@ record: $(READY) ## All studies from this commit, with their pages; hours
 
 check-record: $(READY) ## Is the record complete; do pages follow; are RECOMPUTE=20 records the same again (SEED=)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m workflow.record --check --recompute $(RECOMPUTE) $(addprefix --seed=,$(SEED))
+
+wheel: $(READY)  ## A wheel for this platform and version of Python, with compiled kernels, in dist/
+	@$(BIN)/python -m workflow.compiled build/compiled
+	@$(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
 
 archive: $(READY) ## The checkout and its record as an RO-Crate, in build/
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python workflow/archive.py

@@ -184,6 +184,7 @@ def test_a_wrong_cell_is_named():
     with pytest.raises(mn.InputError, match="X: expected a matrix, got a mapping"):
         fit(FRAME.to_dict("list"))
     assert mn.Atomic().fit(FRAME.astype(bool)).score(FRAME) == fit(FRAME).score(FRAME)
+    assert mn.Atomic().fit(ROWS.astype(bool)).sample(2).dtype == bool
     assert mn.Atomic().fit(FRAME.astype("boolean")).score(FRAME) == fit(FRAME).score(FRAME)
 
 

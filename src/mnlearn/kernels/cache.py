@@ -3,6 +3,9 @@
 Numba notices an edited function but not an edited function that it calls. The name of a folder
 therefore has the text of a file of kernels and of all that it imports: an edit starts new folders
 for what uses the edited file, and for nothing else.
+
+A wheel for one platform has a second cache, which is only read: kernels that `workflow/compiled.py`
+compiled for classes of processors.
 """
 
 import contextlib
@@ -16,6 +19,7 @@ from typing import Any
 
 import numba
 import platformdirs
+from llvmlite.binding import get_host_cpu_name
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.runtime import rtsys
 from numba.core.sigutils import normalize_signature
@@ -53,6 +57,14 @@ class Sources:
 
 _LOGGER = logging.getLogger("mnlearn")
 _FOLDER = Path(__file__).resolve().parent
+# Where the kernels that come with the package are.
+_COMPILED = _FOLDER / "compiled"
+# The classes of processors that they are compiled for, the fastest first, and what each has more
+# than others. Kernels round alike on all processors.
+TARGETS = {
+    "x86-64-v4": ("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"),
+    "x86-64-v3": ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"),
+}
 
 # The texts are read when the kernels are imported: a file that is edited while the process runs
 # must not put code from before the edit into the folder of the code after it.
@@ -104,10 +116,26 @@ class _Locator:
         tempfile.TemporaryFile(dir=self._path).close()
 
 
+class _CompiledLocator(_Locator):
+    """Where the forms are that come with the package."""
+
+    def get_cache_path(self) -> str:
+        return str(cache_folder(self._py_file, str(_COMPILED)))
+
+
 class _CacheFiles(CompileResultCacheImpl):
-    def __init__(self, function: Any) -> None:
-        self._locator_classes = [_Locator]
+    def __init__(self, function: Any, locator: type[_Locator] = _Locator) -> None:
+        self._locator_classes = [locator]
         super().__init__(function)
+
+
+@functools.cache
+def _targets_of(system: str, processor: str, features: str) -> tuple[str, ...]:
+    """Return the targets whose kernels run here; none if the user chose another target."""
+    if not _COMPILED.is_dir() or processor != get_host_cpu_name():
+        return ()
+    has = {feature.removeprefix("+") for feature in features.split(",")}
+    return tuple(target for target, needed in TARGETS.items() if has.issuperset(needed))
 
 
 @functools.cache
@@ -117,20 +145,8 @@ def _announce() -> None:
     _LOGGER.debug(line, extra={"for_terminals": True})
 
 
-class KernelCache(FunctionCache):
-    """The cache of one kernel. A folder that cannot be read or written is no error.
-
-    Nothing is written before the first compiled form of the kernel is saved.
-    """
-
-    _impl_class = _CacheFiles
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled form for argument types; None if the cache has none."""
-        found = self._load(sig, target_context)
-        if found is None:
-            _announce()
-        return found
+class _Cache(FunctionCache):
+    """A cache of one kernel. A folder that cannot be read is no error."""
 
     def _load(self, sig: Any, target_context: Any) -> Any:
         try:
@@ -148,15 +164,50 @@ class KernelCache(FunctionCache):
             return None
         return found
 
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the compiled form for argument types, if the folder can be written."""
-        with contextlib.suppress(OSError):
-            super().save_overload(sig, data)
-
     def flush(self) -> None:
         """Forget all compiled forms of the kernel, if the folder can be written."""
         with contextlib.suppress(OSError):
             super().flush()
+
+
+class _CompiledCache(_Cache):
+    """The forms of one kernel that come with the package, for one target."""
+
+    _impl_class: Any = functools.partial(_CacheFiles, locator=_CompiledLocator)
+
+    def __init__(self, function: Any, target: str) -> None:
+        super().__init__(function)
+        self._target = target
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        sig, (system, *_), code = super()._index_key(sig, codegen)
+        return sig, (system, self._target, ""), code
+
+
+class KernelCache(_Cache):
+    """The cache of one kernel.
+
+    Nothing is written before the first compiled form of the kernel is saved.
+    """
+
+    _impl_class: Any = _CacheFiles
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compiled form for argument types; None if no cache has it."""
+        found = self._load(sig, target_context)
+        if found is None:
+            targets = _targets_of(*target_context.codegen().magic_tuple())
+            caches = (_CompiledCache(self._py_func, target) for target in targets)
+            every = (cache._load(sig, target_context) for cache in caches)
+            found = next((one for one in every if one is not None), None)
+        if found is None:
+            _announce()
+        return found
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the compiled form for argument types, if the folder can be written."""
+        with contextlib.suppress(OSError):
+            super().save_overload(sig, data)
 
 
 def _hash(content: bytes) -> str:

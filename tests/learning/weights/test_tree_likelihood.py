@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from made_random import random_data
 from made_states import random_states
 from mnlearn.data.dataset import merge_rows
+from mnlearn.kernels.likelihood import tree_walks
 from mnlearn.learning.trees import learn_tree_path
 from mnlearn.learning.weights import arrangement, tree_likelihood
 from mnlearn.learning.weights.arrangement import arrange
@@ -189,3 +190,10 @@ def test_one_row():
     exact = arrange_stored(found.features, data).value_and_gradient(w)
     assert_allclose(value, exact[0])
     assert_allclose(gradient, exact[1])
+
+
+def test_visits_of_nodes():
+    start, split_var = np.array([0, 3]), np.array([1, -1, -1])
+    child = np.array([[1, 2], [-1, -1], [-1, -1]])
+    rows = np.array([[0, 0], [0, 1], [1, 1]], np.uint8)
+    assert tree_walks.count_visits(start, split_var, child, rows).tolist() == [3, 1, 2]
