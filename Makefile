@@ -68,7 +68,7 @@ docs/images/inference.png: docs/gallery/plot_6_inference.py $(READY)
 	@MPLBACKEND=Agg $(BIN)/python -c 'import runpy; plt = runpy.run_path("$<")["plt"]; plt.gcf().savefig("$@", dpi=183)'
 
 clean:           ## Remove environments, data, models, logs and the built documentation; the records stay
-	rm -rf $(VENV) $(SITE) build/docs docs/generated .snakemake results/data results/logs results/benchmarks results/checkpoints results/made results/*/models results/*/parts results/*/per_example results/*/queries
+	rm -rf $(VENV) $(SITE) build/compiled build/docs docs/generated .snakemake results/data results/logs results/benchmarks results/checkpoints results/made results/*/models results/*/parts results/*/per_example results/*/queries
 
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("mnlearn needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
