@@ -50,11 +50,6 @@ def digests(folder, learners, **settings):
     return json.loads(done.stdout)
 
 
-def test_regressions_and_weights_are_the_same_on_any_processor(tmp_path):
-    learners = ("L1",)
-    assert digests(tmp_path, learners) == digests(tmp_path, learners, **OTHER)
-
-
 @pytest.mark.nightly
 def test_all_weights_are_the_same_on_any_processor(tmp_path):
     learners = ("ACMN", "Atomic", "ChowLiu", "DellaPietra", "DN2MN", "DTSL", "GSSL", "BLM", "LEM")
