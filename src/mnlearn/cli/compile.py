@@ -126,8 +126,8 @@ def _ask(model: "Model", data: "Dataset") -> None:
         model = load_model(path)
     few: dict[Any, Any] = {m: {"burn_in": 2, "samples": 4} for m in ("gibbs", "mcsat")}
     few[ANNEALED] = {"chains": 2, "samples": 4}
-    # Not every kind of model takes every score and every kind of inference.
     known = dict.fromkeys(range(1, data.n_vars), 0)
+    # Not every kind of model takes every score and every kind of inference, or needs it.
     with catch_warnings(action="ignore"):
         for metric in METRICS:
             for method in metric.methods or (None,):
@@ -144,4 +144,6 @@ def _use_ising(data: "Dataset") -> None:
     from mnlearn.learning.ising.resampling import bootstrap
 
     learn_ising(data)
-    bootstrap(data, 2)
+    # Of three states it would take a minute.
+    if data.schema.is_binary:
+        bootstrap(data, 2)

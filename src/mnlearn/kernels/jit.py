@@ -4,7 +4,7 @@ No kernel lets the compiler choose how numbers round: `fastmath` is never set, a
 rounded once where it says `fused`. So its bits depend neither on the processor nor on its callers.
 
 `inlined` is for parts of kernels that must cost no call. Numba copies the body into each caller
-before it compiles the caller, with the caller's rules for floating point numbers. A call of a
+before it compiles the caller. A call of a
 compiled function passes all fields of its arrays and counts references to them, which is slow
 inside short loops.
 """
