@@ -41,6 +41,27 @@ def test_equal_models_have_no_p_value():
     assert "p = none, the models are equal" in repr(found)
 
 
+def test_weights_count_in_the_difference():
+    rows = pd.DataFrame({"a": [0] * 10 + [1] * 5, "b": [0, 1, 1] * 5})
+    weight = np.array([1.0] * 10 + [20, 1, 3, 1, 1])
+    one, two = mn.ChowLiu().fit(rows, sample_weight=weight), mn.Atomic().fit(rows)
+    found = mn.compare(one, two, rows, "ll", sample_weight=weight)
+    again = mn.compare(one, two, rows.loc[rows.index.repeat(weight.astype(int))], "ll")
+    assert np.isclose(found.means[0] - found.means[1], found.difference)
+    assert np.isclose(found.difference, again.difference)
+    assert np.isclose(found.stderr, again.stderr)
+    assert np.isclose(found.p_value, again.p_value)
+    assert found.n_examples == again.n_examples == weight.sum()
+
+
+def test_two_forms_of_a_model_are_equal():
+    rows = mn.read_data("d.data")
+    model = mn.ChowLiu().fit(rows).model_
+    found = mn.compare(model, model.to_circuit(), rows, "ll")
+    assert (found.difference, found.stderr) == (0.0, 0.0)
+    assert found.p_text.startswith("none, the models are equal")
+
+
 def test_impossible_examples_are_counted_apart():
     rows = pd.DataFrame({"a": ["x", "y", "x", "y"], "b": ["u", "u", "w", "u"]})
     sure = mn.MarkovNetwork.from_features

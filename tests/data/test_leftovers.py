@@ -1,5 +1,7 @@
 """What spreadsheets and survey programs leave in a table."""
 
+import shlex
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -135,8 +137,13 @@ TICKS = "a,b\n" + "1,\n,1\n1,1\n,\n1,\n,1\n" * 2
 def test_ticks_are_refused_or_filled(tmp_path, words):
     yes, no = words
     text = TICKS.replace("1", "yes" if yes == "x" else yes)
-    with pytest.raises(InputError, match=f"column 'a': is missing.*--empty {no} says"):
+    with pytest.raises(InputError, match=f"column 'a': is missing.*--empty \"a={no}\" says"):
         _read(tmp_path, text)
+    with pytest.raises(InputError, match=f"column 'b': is missing.*--empty \"b={no}\" says"):
+        _read(tmp_path, text, empty=[f"a={no}"])
+    assert _same(
+        _read(tmp_path, text, empty=[f"a={no}", f"b={no}"]), _read(tmp_path, text, empty=no)
+    )
     found = _read(tmp_path, text, empty=no)
     assert found.n_vars == 2
     assert found.rows[found.row_of][:6].tolist() == [[1, 0], [0, 1], [1, 1], [0, 0], [1, 0], [0, 1]]
@@ -144,7 +151,7 @@ def test_ticks_are_refused_or_filled(tmp_path, words):
 
 def test_ticks_of_a_frame_are_filled():
     frame = pd.DataFrame({"a": [1.0, np.nan] * 5, "b": [0, 1] * 5})
-    with pytest.raises(InputError, match='empty="0"'):
+    with pytest.raises(InputError, match=r'empty={"a": "0"}'):
         mn.read_data(frame, missing="impute")
     data = mn.read_data(frame, empty=0)
     assert data.schema[0].states == (0, 1)
@@ -266,3 +273,82 @@ def test_a_guarded_name_loses_its_guard(tmp_path):
 def test_a_table_of_too_many_columns(tmp_path):
     with pytest.raises(InputError, match="line 1: expected at most 100,000 columns, got 100,001"):
         _read(tmp_path, ",".join("0" * 100_001) + "\n")
+
+
+@pytest.mark.parametrize("word", ["x", "Bus", "no", "5"])
+def test_a_missing_cell_beside_one_value_is_refused(tmp_path, word):
+    rows = [f"{word},f\n", ",m\n", f"{word},m\n", f"{word},f\n"] * 5
+    with pytest.raises(InputError, match="line 3, column 'a': is missing, and all other cells"):
+        _read(tmp_path, "a,b\n" + "".join(rows))
+    rows = [",m\n", *(row for row in rows if not row.startswith(","))]
+    with pytest.raises(InputError, match=r'leave it out with .* or --states "a='):
+        _read(tmp_path, "a,b\n" + "".join(rows))
+    frame = pd.DataFrame({"a": pd.Categorical([word, None] * 5), "b": [0, 1] * 5})
+    with pytest.raises(InputError, match="column 'a': is missing"):
+        mn.read_data(frame, missing="drop")
+
+
+def test_values_that_all_differ_are_refused_beside_a_missing_cell(tmp_path):
+    rows = "".join(f"{k % 2},{'' if k == 4 else f'u{k}@x.org'}\n" for k in range(20))
+    with pytest.raises(InputError, match="column 'mail': all 19 values are different"):
+        _read(tmp_path, "a,mail\n" + rows)
+
+
+@pytest.mark.parametrize("day", ["{}/1/26", "{}.11.2026", "2026/11/0{}", "{}/11/2026 10:00"])
+def test_dates_are_refused(tmp_path, day):
+    rows = "".join(f"{k % 2},{day.format(k % 3 + 1)}\n" for k in range(12))
+    with pytest.raises(InputError, match="is a date"):
+        _read(tmp_path, "a,when\n" + rows)
+
+
+def test_names_that_stand_again_are_refused(tmp_path):
+    with pytest.raises(InputError, match=r"line 8: has the names of the columns again"):
+        _read(tmp_path, PLAIN + PLAIN)
+
+
+@pytest.mark.parametrize("rows", ['"f",0\n"m",1\n', '"z,b",x\n"c","y, z"\n'])
+def test_quoted_names_may_be_numbers_above_quoted_texts(tmp_path, rows):
+    found = _read(tmp_path, '"sex","2019"\n' + rows * 3)
+    assert found.schema.names == ("sex", "2019")
+    save_text(found, tmp_path / "again.csv")
+    assert _same(load_dataset(tmp_path / "again.csv"), found)
+
+
+def test_the_first_written_row_stands_below_the_names(tmp_path):
+    frame = pd.DataFrame({"2019": ["z,b", "c", "z,b"], "2020": ["u", "v, w", "v, w"]})
+    data = mn.read_data(frame)
+    save_text(data, tmp_path / "t.csv")
+    assert _same(load_dataset(tmp_path / "t.csv"), load_dataset(tmp_path / "t.csv"))
+    assert load_dataset(tmp_path / "t.csv").schema.names == ("2019", "2020")
+
+
+def test_dummies_are_told_in_a_table_of_0_and_1(tmp_path, caplog):
+    rows = "".join(f"{int(k == 0)},{int(k == 1)},{int(k == 2)}\n" for k in [0, 1, 2] * 3)
+    _read(tmp_path, "city_a,city_b,city_c\n" + rows)
+    assert "exactly one of the 3 columns that begin with 'city'" in caplog.text
+
+
+def test_baskets_with_quoted_items(tmp_path):
+    text = 'bread,"jam, red"\nbeer\n"jam, red",beer\n'
+    assert _read(tmp_path, text, baskets=True).schema.names == ("beer", "bread", "jam, red")
+
+
+def test_what_names_no_column_is_told_when_a_model_reads(tmp_path, caplog):
+    schema = _read(tmp_path, PLAIN).schema
+    path = tmp_path / "t.csv"
+    rules = Rules.said({"leave_out": "nope", "cut": "age=3"}, OPTION)
+    load_examples(path, rules=rules, schema=schema)
+    assert "--leave-out names 'nope', and there is no such column" in caplog.text
+    assert "--cut names 'age', and there is no such column" in caplog.text
+    with pytest.raises(InputError, match="--weights: there is no column 'W'"):
+        load_examples(path, rules=Rules.said({"weights": "W"}, OPTION), schema=schema)
+
+
+@pytest.mark.parametrize(
+    "states", [["Yes, sure", "No"], ["<30", ">=50"], ['say "no"', "a=b"], ["$x"]]
+)
+def test_what_a_message_advises_is_read_again(states):
+    advised = Rules().write("states", "how $often", states)
+    text = shlex.split(advised)[1]
+    assert Rules.said({"states": [text]}, OPTION).states == {"how $often": tuple(states)}
+    assert "'" in advised

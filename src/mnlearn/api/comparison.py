@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 
 from mnlearn.api.inputs import model_of
-from mnlearn.api.scores import ScoreResult, score
+from mnlearn.api.scores import ALONE, ScoreResult, score
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.metrics import usual_metric
+
+# Scores that differ by less, as a share of them, are equal.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, repr=False)
@@ -29,8 +32,8 @@ class Comparison:
         Standard error of the difference, from the differences of single examples.
     p_value : float
         Of a paired t-test, two-sided; NaN if all differences are equal.
-    n_examples : int
-        Number of examples that both models can score.
+    n_examples : float
+        Total weight of the examples that both models can score: their number without weights.
     impossible : tuple of int
         Number of examples to which each model gives probability 0.
     """
@@ -40,7 +43,7 @@ class Comparison:
     difference: float
     stderr: float
     p_value: float
-    n_examples: int
+    n_examples: float
     impossible: tuple[int, int]
 
     @property
@@ -53,7 +56,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         found = f"{self.difference:+.4f} ± {self.stderr:.4f} nats, p = {self.p_text}"
-        return f"<{self.metric}: {found}, {self.n_examples:,} examples>"
+        return f"<{self.metric}: {found}, {self.n_examples:,g} examples>"
 
 
 def compare(
@@ -70,7 +73,7 @@ def compare(
     metric : {"pll", "cmll", "cll", "ll"}, optional
         See `mnlearn.score`. Default: "ll" if that is the usual score of both, else "pll".
     **settings
-        Further arguments of `mnlearn.score`, except weights.
+        Further arguments of `mnlearn.score`.
 
     Returns
     -------
@@ -103,14 +106,20 @@ def difference_of(one: ScoreResult, other: ScoreResult) -> Comparison:
     # A row that is not scored has NaN.
     impossible = tuple(int(np.isneginf(values).sum()) for values in scores)
     possible = np.isfinite(scores[0]) & np.isfinite(scores[1])
-    n = int(possible.sum())
-    if n < 2:
+    weight = one.weight[possible]
+    n = float(weight.sum())
+    if len(weight) < 2 or n <= ALONE:
         raise InputError(
             f"{one.metric}: expected two examples or more to which both models give more than "
-            f"probability 0, got {n}."
+            f"probability 0, got {min(n, len(weight)):g}."
         )
     differences = scores[0][possible] - scores[1][possible]
-    mean, error = float(differences.mean()), float(differences.std(ddof=1) / math.sqrt(n))
+    mean = float(weight @ differences / n)
+    error = math.sqrt(float(weight @ (differences - mean) ** 2) / (n - 1) / n)
+    # The same model in two forms has the same scores but for rounding.
+    noise = _ROUNDING * max(1.0, float(np.abs(scores[0][possible]).max()))
+    if np.ptp(differences) <= noise:
+        mean, error = (mean if abs(mean) > noise else 0.0), 0.0
     p = float(2 * scipy.stats.t.sf(abs(mean) / error, n - 1)) if error > 0.0 else math.nan
     return Comparison(
         one.metric, (one.mean, other.mean), mean, error, p, n, (impossible[0], impossible[1])

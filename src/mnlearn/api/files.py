@@ -113,8 +113,9 @@ def read_data(
         look like row numbers.
     na : str or sequence of str
         Texts of missing cells, beside empty cells, NA and NaN.
-    empty : str or int, optional
-        What a missing cell means, such as 0 where only ticks were written.
+    empty : mapping of str to str, or str or int, optional
+        What missing cells mean where only ticks were written: {"smokes": "no"}, or 0 in all
+        columns.
     weights, baskets : str and bool, optional
         The column of the weights of rows; and whether each line of a text lists a row's items.
     model : Model or estimator, optional

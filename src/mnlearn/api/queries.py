@@ -174,11 +174,13 @@ def _state_index(schema: Schema, wanted: Sequence[int]) -> "pd.MultiIndex":
     """Return the pairs of a variable and a state, of some variables."""
     import pandas as pd
 
-    number: dict[Any, int] = {}
-    codes = [number.setdefault(state, len(number)) for v in wanted for state in schema[v].states]
+    # True equals 1, but is another state.
+    number: dict[tuple[bool, Any], int] = {}
+    pairs = [(isinstance(s, bool), s) for v in wanted for s in schema[v].states]
+    codes = [number.setdefault(pair, len(number)) for pair in pairs]
     arity = schema.arity[list(wanted)]
     names = pd.Index([schema.names[v] for v in wanted], dtype=object)
-    levels = [names, pd.Index(list(number), dtype=object)]
+    levels = [names, pd.Index([state for _, state in number], dtype=object)]
     owner = np.repeat(np.arange(len(wanted)), arity)
     # Its codes are right; pandas would look at each of them.
     named = {"names": ["variable", "state"], "verify_integrity": False}

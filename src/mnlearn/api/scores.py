@@ -25,7 +25,7 @@ from mnlearn.api.settings import (
     settings_of,
     spell_argument,
 )
-from mnlearn.data.incomplete import MISSING
+from mnlearn.data.incomplete import MISSING, incomplete
 from mnlearn.inference.evidence import find_variable
 from mnlearn.inference.plan import LIKELIHOOD, MARGINALS, TooWideError, plan
 from mnlearn.inference.query_groups import Groups, random_partition
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 # Query groups of cmll and cll, unless a person asks for others.
 FOLDS = 4
 # Weights that add up to this have no standard error: 1, and what rounding adds to it.
-_ALONE = 1 + 1e-9
+ALONE = 1 + 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,6 +62,8 @@ class ScoreResult:
     per_example : ndarray of float64, shape (n_samples,)
         Score of each example; NaN for an example that is not scored, because its weight is 0 or
         `missing="drop"` leaves it out.
+    weight : ndarray of float64, shape (n_samples,)
+        Weight of each example; 0 for an example that is not scored.
     monte_carlo_error : float
         Standard error of the mean due to sampling in inference; 0 without sampling.
     converged : float, optional
@@ -72,6 +74,7 @@ class ScoreResult:
     mean: float
     stderr: float
     per_example: NDArray[np.float64]
+    weight: NDArray[np.float64]
     monte_carlo_error: float = 0.0
     converged: float | None = None
 
@@ -189,9 +192,9 @@ def _score_weighted(
         warn_user(note)
     if scored.all():
         return found
-    per_example = np.full(len(scored), np.nan)
-    per_example[scored] = found.per_example
-    return replace(found, per_example=per_example)
+    per_example, weight = np.full(len(scored), np.nan), np.zeros(len(scored))
+    per_example[scored], weight[scored] = found.per_example, found.weight
+    return replace(found, per_example=per_example, weight=weight)
 
 
 def describe_sampling(
@@ -279,8 +282,9 @@ def measure(model: Model, data: Dataset | IncompleteData, metric: Metric, how: H
     return ScoreResult(
         metric.name,
         found.mean,
-        found.standard_error if data.n_examples > _ALONE else np.nan,
+        found.standard_error if data.n_examples > ALONE else np.nan,
         found.per_row[data.row_of],
+        incomplete(data).given_weight,
         found.monte_carlo_error,
         found.converged,
     )

@@ -156,8 +156,10 @@ _READING: dict[str, dict[str, Any]] = {
         "help": "A text of missing cells, beside empty cells, NA and NaN.",
     },
     "empty": {
-        "metavar": "STATE",
-        "help": "What a missing cell means: 0 where only ticks are written.",
+        "multiple": True,
+        "metavar": "[COLUMN=]STATE",
+        "help": "What a missing cell of a column means: smokes=no where only ticks are written. "
+        "Without COLUMN, of all columns. Several times.",
     },
     "weights": {"metavar": "COLUMN", "help": "The column of the weights of rows."},
     "baskets": {

@@ -115,7 +115,7 @@ def notes_on(schema: Schema, values: NDArray[np.uint8], rules: Rules) -> Iterato
             if other != text:
                 states = f"the states {other!r} and {text!r} of {variable.name!r}"
                 yield f"{states} differ in capitals only"
-    yield from _dummies(schema, values)
+    yield from notes_on_dummies(schema, values)
 
 
 def odd_rows(values: NDArray[np.uint8], place: Callable[[int], str]) -> Iterator[str]:
@@ -152,7 +152,7 @@ def notes_on_codes(columns: Sequence[Column], rules: Rules) -> Iterator[str]:
         )
 
 
-def _dummies(schema: Schema, values: NDArray[np.uint8]) -> Iterator[str]:
+def notes_on_dummies(schema: Schema, values: NDArray[np.uint8]) -> Iterator[str]:
     """Yield sentences on columns of 0 and 1 of which exactly one is 1 in each row."""
     groups: dict[str, list[int]] = {}
     for v, variable in enumerate(schema):

@@ -28,11 +28,14 @@ from mnlearn.variables.variable import PANDAS_STATES
 MOST_STATES = 50
 # So many rows, all different, show that a column names its rows.
 FEWEST_DIFFERENT = 10
-# Of fewer empty cells, a column of one word is read.
+# Of fewer empty cells, a word is hardly a tick.
 _FEWEST_EMPTY = 0.1
 # Names a cell by its row, for messages.
 Place = Callable[[int], str]
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T].*)?")
+# As 2026-11-01, 1.11.2026, 11/1/26 or 2026/11/01, perhaps with a time.
+_DATE = re.compile(
+    r"(\d{4}-\d{2}-\d{2}|\d{1,2}([./])\d{1,2}\2(\d{4}|\d{2})|\d{4}/\d{1,2}/\d{1,2})([ T].*)?"
+)
 _ERROR = re.compile(r"#(N/A|NV|NULL!|DIV/0!|VALUE!|WERT!|REF!|BEZUG!|NAME\?|NUM!|ZAHL!)")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 _LEADING_ZERO = re.compile(r"[-+]?0\d+")
@@ -103,7 +106,7 @@ def read_column(column: Column, rules: Rules, place: Place) -> tuple[Variable, N
             f"{_of_column(place)}: all cells are missing; {_leaving_out(column, rules)}."
         )
     _refuse_objects(column, rules, place)
-    _refuse_ticks(column, known, rules, place)
+    _refuse_single(column, known, rules, place)
     cut = _cut_of(column, known, rules)
     if said is not None:
         variable = _variable_said(column, known, said)
@@ -138,21 +141,32 @@ def _is_date(value: Any) -> bool:
     return _DATE.fullmatch(str(value)) is not None
 
 
-def _refuse_ticks(column: Column, known: NDArray[np.intp], rules: Rules, place: Place) -> None:
-    """Refuse a column of one word that says yes, and of empty cells, which may say no."""
-    if column.name in rules.states or column.categories is not None or len(known) != 1:
+def _refuse_single(column: Column, known: NDArray[np.intp], rules: Rules, place: Place) -> None:
+    """Refuse missing cells beside one value: they may say no, and one state keeps none missing."""
+    states, empty = rules.states.get(column.name, column.categories or ()), ~_are(column, known)
+    if len(known) != 1 or len(states) > 1 or not empty.any() or column.name in rules.cut:
         return
-    value, empty = column.values[known[0]], ~np.isin(column.codes, known)
+    value = column.values[known[0]]
     few = len(empty) < FEWEST_DIFFERENT or empty.mean() < _FEWEST_EMPTY
-    if truth_of(value) is not True or few:
+    # A variable of 0 and 1 has a state beside this one.
+    is_kept = isinstance(value, bool | np.bool_) or number_of(value) in BINARY
+    if is_kept and (few or truth_of(value) is not True):
         return
-    no = "0" if number_of(value) is not None else "no"
-    states = rules.write("states", column.name, [no, str(value).strip()])
+    text, no = str(value).strip(), "no" if number_of(value) is None else "0"
+    fault = f"{place(int(np.argmax(empty)))}: is missing, and all other cells are {shorten(value)}"
+    if few or truth_of(value) is False:
+        more = rules.write("states", column.name, [text, "..."])
+        raise InputError(f"{fault}; {_leaving_out(column, rules)}, or {more} names other states.")
     raise InputError(
-        f"{place(int(np.argmax(empty)))}: is missing, and all other cells are {shorten(value)}; "
-        f"{rules.write('empty', no)} says that missing cells are {no}, and {states} that they are "
-        "not known."
+        f"{fault}; {rules.write('empty', column.name, no)} says that missing cells are {no} "
+        f"({rules.write('empty', no)}: those of all columns), and "
+        f"{rules.write('states', column.name, [no, text])} that they are not known."
     )
+
+
+def _are(column: Column, known: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Tell of each cell whether it is not missing."""
+    return np.isin(column.codes, known)
 
 
 def _refuse_marks(column: Column, known: NDArray[np.intp], rules: Rules, place: Place) -> None:
@@ -299,7 +313,8 @@ def _refuse_many(column: Column, known: NDArray[np.intp], rules: Rules, place: P
     values = {str(column.values[k]).strip() for k in known}
     if len(values) > MOST_STATES:
         raise InputError(_too_many(column, known, rules, place))
-    if len(values) == len(column.codes) >= FEWEST_DIFFERENT and column.name not in rules.keep:
+    n_known = int(_are(column, known).sum())
+    if len(values) == n_known >= FEWEST_DIFFERENT and column.name not in rules.keep:
         first = int(known[0])
         raise InputError(
             f"{place(column.first_row(first))}: all {len(values)} values are different, the first "
@@ -361,7 +376,7 @@ def _cut(
                 f"{rules.option('cut')} cuts the column, got {shorten(column.values[k])}."
             )
     number = np.array([number_of(value) for value in column.values], float)
-    given = np.isin(column.codes, known)
+    given = _are(column, known)
     ends = [float(np.median(number[column.codes[given]]))] if cut == MEDIAN else list(cut)
     if cut == MEDIAN and ends[0] == number[known].min():
         # The smaller values would be none.

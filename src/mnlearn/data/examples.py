@@ -1,5 +1,6 @@
 """Examples of people: files of any table (text, Parquet, Feather, SPSS, Stata, Excel)."""
 
+import csv
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -109,6 +110,8 @@ def load_examples(
         own = None if plain is None else plain_schema(plain.schema, schema)
         if plain is not None and own is not None:
             check_width(len(own), f"{path}, line 1")
+            for note in plain.notes if schema is None else ():
+                say(f"{path}: {note}.")
             first = 1 + plain.schema.is_named
             lines = None if _is_typed(path) else range(first, first + len(plain.values))
             return Examples(merge_rows(plain.values, schema=own), rules, lines)
@@ -226,7 +229,7 @@ def _open_table(
     if rules.baskets:
         return _parse_baskets(lines, path)
     # A row without any tick is a row.
-    return parse_table(lines, path, keep_empty=rules.empty is not None)
+    return parse_table(lines, path, keep_empty=bool(rules.empty))
 
 
 def _read_frame(path: Path) -> Any:
@@ -237,12 +240,19 @@ def _read_frame(path: Path) -> Any:
     if not path.is_file():
         raise InputError(f"{path}: no such file.")
     try:
-        return _labelled(read(path))
+        frame = read(path)
+        # A name with a blank at its end could not be written in evidence.
+        frame.columns = [c.strip() if isinstance(c, str) else c for c in frame.columns]
+        return _labelled(frame)
     except ImportError as error:
         advice = f"pip install 'mnlearn[tables]' or {package}"
         raise InputError(f"{path}: needs the package {package}; {advice}.") from error
     except Exception as error:  # each format has errors of its own
         raise InputError(f"{path}: cannot be read as {path.suffix}: {error}") from error
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _labelled(frame: Any) -> Any:
@@ -252,8 +262,9 @@ def _labelled(frame: Any) -> Any:
     for name, labels in frame.attrs.get("variable_value_labels", {}).items():
         present = sorted(value for value in frame[name].dropna().unique())
         # Two numbers may have one label.
-        states = dict.fromkeys(labels.get(value, value) for value in present)
-        values = [labels.get(value, value) for value in frame[name]]
+        meant = {value: labels.get(value, _whole(value)) for value in present}
+        states = dict.fromkeys(meant.values())
+        values = [meant.get(value) for value in frame[name]]
         frame[name] = pd.Categorical(values, categories=list(states))
     return frame
 
@@ -285,5 +296,7 @@ def _parse_baskets(texts: Sequence[str], path: Path) -> TableFile:
 
 
 def _items(text: str, separator: str) -> list[str]:
-    cells = text.split() if separator == SPACE else text.split(separator)
-    return [cell.strip().strip('"') for cell in cells if cell.strip()]
+    if separator == SPACE:
+        return [cell.strip('"') for cell in text.split()]
+    cells = next(csv.reader([text], delimiter=separator, skipinitialspace=True), [])
+    return [cell.strip() for cell in cells if cell.strip()]

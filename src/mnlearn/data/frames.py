@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mnlearn.data.column_checks import notes_on_dummies
 from mnlearn.data.columns import Column
 from mnlearn.data.rows import ones_of
 from mnlearn.data.rules import Rules
@@ -52,7 +53,8 @@ def _read_frame(X: Any, rules: Rules, where: str, schema: Schema | None) -> Tabl
         matrix = X.to_numpy()
         if _is_plain(matrix):
             own = _binary_schema(check_names(names or (), where), list(map(str, X.dtypes)))
-            return Table(own, matrix.astype(np.uint8))
+            values = matrix.astype(np.uint8)
+            return Table(own, values, notes=tuple(notes_on_dummies(own, values)))
     columns = columns_of_frame(X, where)
     place = partial(_place, where, names)
     return read_columns(columns, rules, where, place, names is not None, schema)
@@ -121,16 +123,18 @@ def _column(name: str, values: Any, series: Any) -> Column:
     except TypeError:  # such as lists, which are refused unless the column is left out
         codes, distinct = np.arange(len(values)), list(values)
     codes = codes.astype(np.int32)
+    # SciPy's reader of ARFF files gives words as bytes.
+    distinct = [v.decode(errors="replace") if isinstance(v, bytes) else v for v in distinct]
     if series is None:
         # Numbers of an array are whole, or refused.
         kind = {"U": "str", "i": "int64", "u": "int64", "f": "int64"}.get(values.dtype.kind)
-        return Column(name, list(distinct), codes, kind or str(values.dtype))
+        return Column(name, distinct, codes, kind or str(values.dtype))
     dtype = dtype_of(series)
     if not dtype.startswith("category"):
-        return Column(name, list(distinct), codes, dtype)
+        return Column(name, distinct, codes, dtype)
     of_category = series.dtype
     states = tuple(of_category.categories.tolist())
-    return Column(name, list(distinct), codes, dtype, states, bool(of_category.ordered))
+    return Column(name, distinct, codes, dtype, states, bool(of_category.ordered))
 
 
 def _place(where: str, names: tuple[str, ...] | None, row: int, column: int) -> str:

@@ -15,12 +15,15 @@ from mnlearn.variables.matching import number_of
 from mnlearn.variables.schema import NO_STATE
 
 _TEXTS = ("columns", "leave_out", "keep", "na")
-_SINGLE = ("empty", "weights")
 MEDIAN = "median"
 # The numbers at which a column is cut, or MEDIAN.
 Cut = tuple[float, ...] | str
-# A text that a shell takes as it is.
+# A text that a shell takes as it is, and what is not safe between its double quotes.
 _BARE = re.compile(r"[\w.]+")
+_SPECIAL = re.compile(r"""["'$`\\!]""")
+# A state with such a sign stands in double quotes, and an equals sign outside of them.
+_DIVIDES = re.compile('[,="]')
+_EQUALS = re.compile(r"""=(?=(?:[^"]*"[^"]*")*[^"]*$)""")
 # Stands for all columns of numbers.
 ALL = ""
 
@@ -38,8 +41,8 @@ class Rules:
 
     `cut` has the numbers that begin intervals, `ALL` for every column of more than two numbers.
     Only `columns` are variables, `leave_out` are none, and `keep` are some though they look like
-    row numbers. `na` and `empty` are texts, and a meaning, of missing cells; `form` is that of
-    messages.
+    row numbers. `na` are texts of missing cells, `empty` what those of a column, or of `ALL`, mean;
+    `form` is that of messages.
     """
 
     states: Mapping[str, tuple[Hashable, ...]] = field(default_factory=dict)
@@ -48,7 +51,7 @@ class Rules:
     leave_out: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     na: tuple[str, ...] = ()
-    empty: str | None = None
+    empty: Mapping[str, str] = field(default_factory=dict)
     weights: str | None = None
     baskets: bool = False
     form: str = OPTION
@@ -57,14 +60,15 @@ class Rules:
     def said(cls, given: Mapping[str, Any], form: str) -> "Rules":
         """Return the rules of arguments, options or keys, by the names in OPTIONS.
 
-        States and cuts are mappings, or texts such as `sex=f,m` and `age=30,50`; a cut without a
-        column is one of all columns.
+        States, cuts and what is empty are mappings, or texts such as `sex=f,m`, `age=30,50` and
+        `smokes=no`; a cut, or a state, without a column is one of all columns.
         """
         texts: dict[str, Any] = {n: _texts_of(n, given.get(n), form) for n in _TEXTS}
         if form == OPTION:
             texts["columns"] = _divided(texts["columns"])
         states, cut = _states_of(given.get("states"), form), _cuts_of(given.get("cut"), form)
-        texts |= {name: _text_of(name, given.get(name), form) for name in _SINGLE}
+        texts["empty"] = _empty_of(given.get("empty"), form)
+        texts["weights"] = _text_of("weights", given.get("weights"), form)
         return cls(states, cut, **texts, baskets=bool(given.get("baskets")), form=form)
 
     def as_settings(self) -> dict[str, Any]:
@@ -79,9 +83,9 @@ class Rules:
     def write(self, name: str, column: str, value: Any = None) -> str:
         """Return what a person would write to say something of a column."""
         if self.form == OPTION:
-            texts = [str(each) for each in ([] if value is None else value)]
-            said = f"{column}={','.join(texts)}" if texts else column
-            quoted = shlex.quote(said) if "'" in said or '"' in said else f'"{said}"'
+            texts = [] if value is None else [value] if isinstance(value, str) else value
+            said = f"{column}={','.join(map(_quoted, texts))}" if texts else column
+            quoted = shlex.quote(said) if _SPECIAL.search(said) else f'"{said}"'
             return f"{self.option(name)} {said if _BARE.fullmatch(said) else quoted}"
         said = json.dumps(column if value is None else {column: value}, ensure_ascii=False)
         return self.form.format(name, said)
@@ -130,11 +134,34 @@ def _pairs_of(text: str, form: str) -> list[tuple[str, list[str]]]:
 
 def _divide(text: str, form: str) -> tuple[str, list[str]]:
     """Return the column and the states of a text such as `sex=f,m`."""
-    column, equals, values = text.rpartition("=")
-    if not equals or not column or not values:
+    column, values = _parts_of(text)
+    if not column or not values:
         expected = 'expected a column and its states, such as "sex=f,m"'
         raise InputError(f"{_named('states', form)}: {expected}, got {text!r}.")
-    return column, [value.strip() for value in values.split(",")]
+    return column, list(_divided([values]))
+
+
+def _parts_of(text: str) -> tuple[str, str]:
+    """Return what stands before and after the last equals sign outside of quotes."""
+    found = [equals.start() for equals in _EQUALS.finditer(text)]
+    return (text[: found[-1]], text[found[-1] + 1 :]) if found else (ALL, text)
+
+
+def _quoted(value: Hashable) -> str:
+    """Return a state as it stands among others: in quotes if it has a comma or an equals sign."""
+    text = str(value)
+    return '"{}"'.format(text.replace('"', '""')) if _DIVIDES.search(text) else text
+
+
+def _empty_of(given: Any, form: str) -> dict[str, str]:
+    """Return what missing cells mean, by column; a text without a column stands for all of them."""
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        pairs = [(str(name), _text_of("empty", text, form)) for name, text in given.items()]
+    else:
+        pairs = [_parts_of(text) for text in _texts_of("empty", given, form)]
+    return {name: str(text) for name, text in pairs if text is not None}
 
 
 def _cuts_of(given: Any, form: str) -> dict[str, Cut]:
@@ -153,8 +180,8 @@ def _cuts_of(given: Any, form: str) -> dict[str, Cut]:
 
 
 def _cut_of_text(text: str) -> tuple[str, Any]:
-    name, equals, values = text.rpartition("=")
-    return (name if equals else ALL), [value.strip() for value in values.split(",")]
+    name, values = _parts_of(text)
+    return name, [value.strip() for value in values.split(",")]
 
 
 def _numbers(name: str, cut: Any, form: str) -> Cut:

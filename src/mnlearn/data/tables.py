@@ -25,7 +25,7 @@ from mnlearn.data.columns import Column, match, read_column
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.incomplete import IncompleteData, merge_cells
 from mnlearn.data.rows import Ones, Rows
-from mnlearn.data.rules import OPTION, Rules
+from mnlearn.data.rules import ALL, OPTION, Rules
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import check_names
@@ -35,7 +35,8 @@ from mnlearn.variables.schema import BINARY, NO_STATE, Schema, Variable
 
 # So many columns of a table are named in an error, and so many in a line.
 _LISTED, _SOME = 20, 5
-# What cannot be said of one column together.
+# What is said of columns by their names, and what cannot be said of one column together.
+_OF_COLUMNS = ("columns", "leave_out", "keep", "states", "cut", "empty", "weights")
 _APART = {
     "leave_out": ("columns", "keep", "states", "cut"),
     "weights": ("columns", "keep", "states", "cut"),
@@ -131,10 +132,10 @@ def _row_of(place: str, where: str) -> str:
 
 
 def _filled(columns: Sequence[Column], rules: Rules) -> Sequence[Column]:
-    """Return columns whose missing cells have the value that a person says."""
-    if rules.empty is None:
-        return columns
-    return [column.filled(rules.empty, rules) for column in columns]
+    """Return columns whose missing cells have the value that a person says; see `Rules.empty`."""
+    meant = [rules.empty.get(column.name, rules.empty.get(ALL)) for column in columns]
+    pairs = zip(columns, meant, strict=True)
+    return [column if text is None else column.filled(text, rules) for column, text in pairs]
 
 
 def _is_other(column: Column, rules: Rules) -> bool:
@@ -156,7 +157,8 @@ def _weights_of(
             if number is None or number <= 0:
                 where = place(column.first_row(k), v)
                 raise InputError(
-                    f"{where}: expected a positive weight, got {shorten(column.values[k])}."
+                    f"{where}: expected a positive weight, got {shorten(column.values[k])}; delete "
+                    "rows that do not count."
                 )
         if (column.codes < 0).any():
             raise InputError(f"{place(int(np.argmin(column.codes)), v)}: the weight is missing.")
@@ -203,15 +205,16 @@ def _match_columns(
         chosen, others = _by_name(columns, schema, rules, where)
     else:
         chosen, others = _by_place(columns, schema, rules, where), []
+    notes = _unknown_names(columns, schema, rules, where)
     columns, weight = _filled(columns, rules), _weights_of(columns, rules, place)
     values = np.empty((len(columns[0].codes), len(schema)), np.uint8)
     for v, (variable, k) in enumerate(zip(schema, chosen, strict=True)):
         own = partial(_swap, place, k)
         values[:, v] = _match_one(columns[k], variable, rules, own)
-    order = None
     if is_named and not schema.is_named:
         order = describe_order(schema, [columns[k].name for k in chosen])
-    return Table(schema, values, tuple(others), () if order is None else (order,), weight)
+        notes += [] if order is None else [order]
+    return Table(schema, values, tuple(others), tuple(notes), weight)
 
 
 def describe_order(schema: Schema, names: Sequence[str]) -> str | None:
@@ -316,22 +319,39 @@ def _counted(variables: Sequence[Variable]) -> tuple[Variable, ...]:
 def _check_names(columns: Sequence[Column], rules: Rules, where: str) -> None:
     """Refuse what is said of columns that do not exist."""
     names = {column.name for column in columns}
-    for option in ("columns", "leave_out", "keep", "states", "cut", "weights"):
-        said = getattr(rules, option) or ()
-        for name in [said] if isinstance(said, str) else said:
+    for option in _OF_COLUMNS:
+        for name in _said(rules, option):
             if name and name not in names:
-                raise InputError(
-                    f"{where}, {rules.option(option)}: there is no column {name!r}; "
-                    f"{_listed(columns)}."
-                )
+                raise InputError(_no_column(columns, rules, option, name, where))
     for option, others in _APART.items():
-        said = getattr(rules, option) or ()
-        for name in [said] if isinstance(said, str) else said:
+        for name in _said(rules, option):
             for other in (other for other in others if name in getattr(rules, other)):
                 raise InputError(
                     f"{where}, {rules.option(option)}: the column {name!r} is named by "
                     f"{rules.option(other)} too; expected one of them."
                 )
+
+
+def _unknown_names(
+    columns: Sequence[Column], schema: Schema, rules: Rules, where: str
+) -> list[str]:
+    """Return what to say of names that neither a table nor a schema has; weights are needed."""
+    names = {*(column.name for column in columns), *schema.names}
+    unknown = [(o, n) for o in _OF_COLUMNS for n in _said(rules, o) if n and n not in names]
+    for option, name in unknown:
+        if option == "weights":
+            raise InputError(_no_column(columns, rules, option, name, where))
+    return [f"{rules.option(o)} names {n!r}, and there is no such column" for o, n in unknown]
+
+
+def _said(rules: Rules, option: str) -> list[str]:
+    """Return the columns of which a person says something."""
+    said = getattr(rules, option) or ()
+    return [said] if isinstance(said, str) else list(said)
+
+
+def _no_column(columns: Sequence[Column], rules: Rules, option: str, name: str, where: str) -> str:
+    return f"{where}, {rules.option(option)}: there is no column {name!r}; {_listed(columns)}."
 
 
 def _listed(columns: Sequence[Column]) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from mnlearn.data.columns import Column
 from mnlearn.data.rules import Rules
 from mnlearn.runtime.errors import InputError
-from mnlearn.variables.matching import shorten
+from mnlearn.variables.matching import number_of, shorten
 
 # Of fewer rows nothing is said of the values of the first line.
 _FEWEST_BELOW = 5
@@ -59,6 +59,21 @@ def refuse_new_values(cells: Cells, where: str) -> None:
             advice="if they are the names of the columns, write each of them in quotation marks; "
             "if they are an example, add a line of names above it",
         )
+
+
+def refuse_names_again(cells: Cells, where: str) -> None:
+    """Refuse a line that has the names of the columns again; numbers may be names and states."""
+    header = cells.header or []
+    if len(header) < 2 or any(number_of(name) is not None for name in header):
+        return
+    for row, line in zip(cells.rows, cells.lines, strict=True):
+        if row == cells.header:
+            raise InputError(
+                "has the names of the columns again; delete the line.",
+                where=where,
+                line=line,
+                advice="if the first line is an example, add a line of names above it",
+            )
 
 
 def refuse_digits(columns: list[Column], cells: Cells, where: str) -> None:

@@ -15,17 +15,22 @@ _SEPARATOR_LINE = re.compile(r'\s*"?sep=(\\t|[^\w"])"?\s*', re.IGNORECASE)
 _END_OF_FILE = "\x1a"
 _NUMPY = "# "
 _MOST_COLUMNS = 100_000
+_JSON = "pandas.read_json(FILE), with lines=True if each line has an object of its own"
 # The beginning of a file of another form, its name, and what brings it into a table.
 _FORMS = (
-    (re.compile(r"@relation\b", re.I), "an ARFF file", "scipy.io.arff.loadarff reads it"),
-    (re.compile("%%MatrixMarket", re.I), "a file of Matrix Market", "scipy.io.mmread reads it"),
+    (
+        re.compile(r"@relation\b", re.I),
+        "an ARFF file",
+        "pandas.DataFrame(scipy.io.arff.loadarff(FILE)[0])",
+    ),
+    (re.compile("%%MatrixMarket", re.I), "a file of Matrix Market", "scipy.io.mmread(FILE)"),
     (
         re.compile(r"[-+]?\d+([.,]\d+)*( (\d+|qid):[-+.\deE]+)+ *(#.*)?$"),
         "a libsvm file",
-        "sklearn.datasets.load_svmlight_file reads it",
+        "sklearn.datasets.load_svmlight_file(FILE)[0]",
     ),
     (re.compile(r"<(\?xml|!doctype|html)\b", re.I), "an XML or HTML file", "save it as CSV UTF-8"),
-    (re.compile(r"\{\s*($|[\"\[{])|\[\s*($|[\[{])"), "a JSON file", "pandas.read_json reads it"),
+    (re.compile(r"\{\s*($|[\"\[{])|\[\s*($|[\[{])"), "a JSON file", _JSON),
 )
 
 
@@ -89,8 +94,8 @@ def _refuse_other_forms(texts: Sequence[str], where: str) -> None:
     for form, name, remedy in _FORMS:
         if form.match(texts[0].strip() if form.pattern.startswith("%") else start):
             advice = remedy
-            if remedy.endswith("reads it"):
-                advice += ", and mnlearn.read_data takes the table or matrix"
+            if "FILE" in remedy:
+                advice = f"mnlearn.read_data(X) takes X = {remedy}"
             raise InputError(f"is {name}, not a table.", where=where, advice=advice)
 
 

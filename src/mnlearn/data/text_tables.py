@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnlearn.data.column_checks import NAMELESS
+from mnlearn.data.column_checks import NAMELESS, notes_on_dummies
 from mnlearn.data.columns import Column
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.rules import Rules
@@ -19,6 +19,7 @@ from mnlearn.data.text import parse_plain
 from mnlearn.data.text_checks import (
     Cells,
     refuse_digits,
+    refuse_names_again,
     refuse_new_values,
     refuse_one_column,
 )
@@ -95,6 +96,7 @@ def parse_table(texts: Sequence[str], path: Path, *, keep_empty: bool = False) -
         notes += dropped
     if not cells.rows:
         raise InputError(f"{where}: holds no examples below a first line of names.")
+    refuse_names_again(cells, where)
     refuse_new_values(cells, where)
     columns = _columns_of(cells, lines.separator)
     refuse_digits(columns, cells, where)
@@ -236,7 +238,7 @@ def _columns_of(cells: Cells, separator: str) -> list[Column]:
 
 
 def _has_quoted_numbers(lines: Lines) -> bool:
-    """Tell whether a first line has names that are numbers: quotes, which the next line lacks."""
+    """Tell whether a first line has quoted names, some numbers, above what is none or unquoted."""
     texts = lines.texts
     if len(texts) < 2 or not texts[0].lstrip().startswith('"'):
         return False
@@ -244,13 +246,17 @@ def _has_quoted_numbers(lines: Lines) -> bool:
     quoted = r'\s*"[^"]*"\s*'
     if not re.fullmatch(f"{quoted}({separator}{quoted})*", texts[0]):
         return False
-    cells = re.findall('"([^"]*)"', texts[0])
-    # R quotes the names of rows.
-    next_cells = texts[1].split(lines.separator)
-    is_longer = len(next_cells) == len(cells) + 1
-    has_number = any(number_of(cell) is not None for cell in cells)
-    rest = next_cells[1 if cells[0] == "" or is_longer else 0 :]
-    return has_number and not any('"' in cell for cell in rest)
+    names = re.findall('"([^"]*)"', texts[0])
+    below = re.findall(rf'(?:^|{separator})(\s*"(?:[^"]|"")*"\s*|[^{separator}]*)', texts[1])
+    # R's write.table names no column of row names.
+    below = below[max(0, len(below) - len(names)) :]
+    numbers = [k for k, name in enumerate(names[: len(below)]) if number_of(name) is not None]
+    return bool(numbers) and not any(_is_quoted_number(below[k]) for k in numbers)
+
+
+def _is_quoted_number(cell: str) -> bool:
+    text = cell.strip()
+    return text.startswith('"') and number_of(text.strip('"')) is not None
 
 
 def _has_weights(texts: Sequence[str]) -> bool:
@@ -305,7 +311,8 @@ def plain_table(content: bytes) -> Table | None:
             return None
         if len(names) != matrix.shape[1]:
             return None
-    return Table(binary_schema(matrix.shape[1], names), matrix)
+    schema = binary_schema(matrix.shape[1], names)
+    return Table(schema, matrix, notes=tuple(notes_on_dummies(schema, matrix)))
 
 
 def names_of_line(line: bytes) -> tuple[str, ...]:
@@ -330,7 +337,8 @@ def save_text(data: Dataset, path: Path | str) -> None:
         text = "".join(f"{lines[i]}\n" for i in data.row_of)
     numbers = all(number_of(text) is not None for v in data.schema for text in v.texts)
     # Without a header, a first line of words would be read as one.
-    header = _header_of(data.schema, lines[0], path) if data.schema.is_named or not numbers else ""
+    first = lines[0 if data.is_weighted else data.row_of[0]]
+    header = _header_of(data.schema, first, path) if data.schema.is_named or not numbers else ""
     write_text(path, header + text)
 
 

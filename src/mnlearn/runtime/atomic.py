@@ -84,6 +84,9 @@ def cannot_write(path: Path | str, error: OSError) -> InputError:
 def _blame(path: Path) -> Iterator[None]:
     try:
         yield
+    except BrokenPipeError:
+        # Who reads the output has seen enough, which is no fault.
+        raise
     except OSError as error:
         raise cannot_write(path, error) from error
 
