@@ -8,7 +8,7 @@ from mnlearn_studies.records.gather import read_scores
 from mnlearn_studies.records.kinds import KINDS
 from mnlearn_studies.report.tables import kinds_read
 from mnlearn_studies.study.definition import load_study
-from mnlearn_studies.study.mentions import check_sources
+from mnlearn_studies.study.mentions import check_sources, check_spelling
 from mnlearn_studies.study.published import load_published
 from workflow_tree import ROOT, TINY
 
@@ -39,6 +39,16 @@ def test_the_studies_of_papers_name_what_there_is(path):
         for entry in study.content[kind]:
             given = {"scores": scores, "published": published, "is_recorded": is_recorded}
             check_sources(path.stem, study.content, kind, entry, **given)
+            check_spelling(path.stem, study.content, kind, entry)
+
+
+@pytest.mark.parametrize("given", ["plll", "seconds_lern", "cmlk", "chosen_kapa"])
+def test_a_slip_is_found_before_there_are_scores(given):
+    entry = {"name": "t", "kind": "compare", "columns": [{"method": "dtsl", "quantity": given}]}
+    with pytest.raises(InputError, match=f"table t, column 1: no quantity '{given}'; did you mean"):
+        check_spelling("s", CONTENT, "tables", entry)
+    entry["columns"][0]["quantity"] = "n_edges"
+    check_spelling("s", CONTENT, "tables", entry)
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ from mnlearn_studies.report.pages.overview import (
 from mnlearn_studies.report.pages.study import build_study_page, summarise
 from mnlearn_studies.study.definition import Study, studies_of_papers
 from mnlearn_studies.study.folders import results_folder, source_folder
+from mnlearn_studies.study.mentions import check_spelling
 
 
 def read_commit(results: Path) -> str:
@@ -150,11 +151,12 @@ _KINDS: dict[str, Mapping[str, type]] = {
 
 
 def check_products(name: str) -> None:
-    """Refuse a study with tables, figures or claims of unknown kinds or with wrong options."""
+    """Refuse a study with tables, figures or claims of unknown kinds, options or quantities."""
     study = find_study(name)
     for list_name, of_list in _KINDS.items():
         for entry in study.content[list_name]:
             read_entry(study, list_name, entry, of_list)
+            check_spelling(name, study.content, list_name, entry)
 
 
 def product_files(study: Study) -> dict[str, list[str]]:

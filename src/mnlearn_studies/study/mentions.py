@@ -4,6 +4,7 @@ A name that is misspelt would otherwise show as an empty cell, like a number tha
 yet.
 """
 
+import difflib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
@@ -152,6 +153,27 @@ def check_sources(
         if near or not is_recorded(quantity):
             end = near or f"; expected one of {', '.join(sorted(found))}."
             raise InputError(f"{where}: no quantity {quantity!r}{end}")
+
+
+def check_spelling(study: str, content: Mapping[str, Any], kind: str, entry: Options) -> None:
+    """Refuse a quantity that is one letter off what a study can have, before it has any scores."""
+    possible = list(_possible_quantities(content))
+    for place, options in walk(entry):
+        quantity = options.get("quantity")
+        # Papers and axes have names of their own for quantities.
+        is_own = "method" in options and "study" not in options and isinstance(quantity, str)
+        if not is_own or quantity in possible:
+            continue
+        meant = next((known for known in possible if _is_slip(str(quantity), known)), None)
+        if meant is not None:
+            where = place_name(study, kind, entry, place)
+            raise InputError(f"{where}: no quantity {quantity!r}; did you mean {meant!r}?")
+
+
+def _is_slip(name: str, known: str) -> bool:
+    """Tell whether a letter is one too much, lacks, or is another one."""
+    same = difflib.SequenceMatcher(None, name.lower(), known, autojunk=False).get_matching_blocks()
+    return sum(block.size for block in same) >= max(len(name), len(known)) - 1
 
 
 def _check_published(options: Options, published: pd.DataFrame, where: str) -> None:

@@ -3,8 +3,10 @@
 import dataclasses
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import mnlearn as mn
 from mnlearn.data.dataset import merge_rows
 from mnlearn.inference.circuits.compilation import compile_network
 from mnlearn.models.io.formats import load_model, save_model
@@ -333,3 +335,11 @@ def test_what_is_wrong_in_xml(tmp_path, old, new, message):
     path.write_text(XML.replace(old, new))
     with pytest.raises(InputError, match=message):
         load_model(path)
+
+
+@pytest.mark.parametrize("state", ["property", "real.property", "no property"])
+def test_a_state_may_be_called_property(tmp_path, state):
+    table = pd.DataFrame({"assets": ["car", state, "none"] * 4, "good": ["no", "yes"] * 6})
+    model = mn.ChowLiu().fit(table).model_
+    save_model(model, tmp_path / "p.bif")
+    assert load_model(tmp_path / "p.bif").schema == model.schema

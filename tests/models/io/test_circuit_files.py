@@ -3,8 +3,10 @@
 import dataclasses
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import mnlearn as mn
 from command import mean, refuse, succeed
 from made_circuits import N, grown
 from mnlearn.inference.circuits.exact import log_value
@@ -208,13 +210,14 @@ def test_a_d_dnnf_and_its_weights_are_both_written_or_none(tmp_path, fails):
 
 
 @pytest.mark.parametrize("suffix", [".ac", ".nnf"])
-def test_a_parameter_that_is_too_large_to_write(tmp_path, suffix):
+@pytest.mark.parametrize(("weight", "word"), [(800, "large"), (-740, "small")])
+def test_a_parameter_that_cannot_be_written(tmp_path, suffix, weight, word):
     path = tmp_path / f"c{suffix}"
     circuit = hidden()
-    large = dataclasses.replace(circuit, weight=np.where(circuit.weight < -1, 800, circuit.weight))
+    weights = np.where(circuit.weight < -1, weight, circuit.weight)
     with pytest.raises(InputError) as caught:
-        save_model(large, path)
-    assert str(caught.value) == f"{path}: a parameter of exp(800) is too large."
+        save_model(dataclasses.replace(circuit, weight=weights), path)
+    assert str(caught.value) == f"{path}: a parameter of exp({weight}) is too {word}."
     assert list(tmp_path.iterdir()) == []
 
 
@@ -232,3 +235,13 @@ def test_a_circuit_from_which_variables_were_cut(tmp_path, caplog):
     assert np.exp(log_value(load_model(path), np.array([[0], [2]], np.uint8))) == pytest.approx(
         [0.5, 1]
     )
+
+
+def test_names_are_found_before_other_last_lines(tmp_path):
+    path = tmp_path / "c.ac"
+    table = pd.DataFrame({"sex": ["f", "m", "f"], "smokes": ["no", "yes", "yes"]})
+    save_model(mn.ChowLiu().fit(table).model_.to_circuit(), path)
+    schema = load_model(path).schema
+    path.write_text(path.read_text() + "\n# a note\n\n")
+    assert load_model(path).schema == schema
+    assert schema.names == ("sex", "smokes")

@@ -229,3 +229,10 @@ def test_a_weight_that_a_uai_file_cannot_hold(tmp_path):
     network = markov_network(2, features_of([[(0, 1), (1, 1)]]), [1000.0])
     with pytest.raises(InputError, match="a weight is too large to write as a number"):
         save_model(network, tmp_path / "a.uai")
+    for weight in (-740.0, -1000.0):
+        network = markov_network(2, features_of([[(0, 1), (1, 1)]]), [weight])
+        with pytest.raises(InputError, match="a weight is too small to write as a number"):
+            save_model(network, tmp_path / "a.uai")
+    assert not (tmp_path / "a.uai").exists()
+    save_model(markov_network(2, features_of([[(0, 1)]]), [-np.inf]), tmp_path / "a.uai")
+    assert load_model(tmp_path / "a.uai").weight.tolist() == [-np.inf]

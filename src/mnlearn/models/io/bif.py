@@ -28,6 +28,8 @@ _MARKS = frozenset("[]{}()|;")
 _PLAIN = re.compile(r"[A-Za-z0-9_.+-]+")
 # What is no comment comes first: texts in quotation marks, and the address in a property.
 _COMMENT = re.compile(r'"[^"\n]*"|\bproperty\b[^;\n"]*;|//[^\n]*|/\*.*?\*/', re.DOTALL)
+# As a bare word it would begin a property.
+_PROPERTY = re.compile(r"\bproperty\b")
 _BLANK = re.compile(r"[\s,]*")
 _TOKEN = re.compile(r'"(?P<quoted>[^"\n]*)"|(?P<mark>[][{}()|;])|(?P<word>[^\s,"{}()|;\[\]]+)')
 # What is up to a closing brace, or the end of the file.
@@ -87,7 +89,7 @@ def write_bif(network: BayesianNetwork, path: Path | str) -> None:
 
 def _quoted(name: str, path: Path | str) -> str:
     """Return a name as a file has it, in quotation marks unless it is a plain word."""
-    if _PLAIN.fullmatch(name):
+    if _PLAIN.fullmatch(name) and not _PROPERTY.search(name):
         return name
     if '"' in name or "\n" in name or name in _MARKS:
         raise InputError(

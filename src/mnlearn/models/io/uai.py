@@ -141,8 +141,6 @@ def write_uai(model: MarkovNetwork | BayesianNetwork | JunctionTree, path: Path 
         factors = list(_factors_of(model))
     if sum(factor.table.size for factor in factors) > MAX_CELLS:
         raise InputError(f"{path}: expected tables with at most {MAX_CELLS:,} cells in all.")
-    if not all(np.isfinite(factor.table).all() for factor in factors):
-        raise InputError(f"{path}: a weight is too large to write as a number.")
     kind = "BAYES" if model.is_directed else "MARKOV"
     arity = model.schema.arity.tolist()
     lines = [kind, str(len(arity)), " ".join(map(str, arity)), str(len(factors))]
@@ -160,11 +158,21 @@ def _factors_of(model: MarkovNetwork | BayesianNetwork | JunctionTree) -> Iterat
             yield Factor((*parents, v), prob)
     elif isinstance(model, JunctionTree):
         for c in range(model.n_cliques):
-            yield Factor(model.clique(c), np.exp(model.table(c)))
+            yield Factor(model.clique(c), _exp_of(model.table(c)))
     else:
-        with np.errstate(over="ignore"):
-            for scope, table in _log_tables(model).items():
-                yield Factor(scope, np.exp(table))
+        for scope, table in _log_tables(model).items():
+            yield Factor(scope, _exp_of(table))
+
+
+def _exp_of(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a table of weights; refuse those whose value a double does not hold to all digits."""
+    with np.errstate(over="ignore"):
+        table = np.asarray(np.exp(logs))
+    if ((table < np.finfo(float).tiny) & (logs > -np.inf)).any():
+        raise InputError("a weight is too small to write as a number.")
+    if not np.isfinite(table).all():
+        raise InputError("a weight is too large to write as a number.")
+    return table
 
 
 def _log_tables(network: MarkovNetwork) -> dict[tuple[int, ...], NDArray[np.float64]]:

@@ -10,6 +10,7 @@ import io
 import json
 import math
 import re
+import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -135,9 +136,12 @@ def _weights(circuit: ArithmeticCircuit, path: Path | str) -> str:
 def _exp_of(weight: float, path: Path | str) -> float:
     """Return the parameter that a circuit has as a logarithm."""
     try:
-        return math.exp(weight)
+        found = math.exp(weight)
     except OverflowError:
         raise InputError(f"{path}: a parameter of exp({weight:g}) is too large.") from None
+    if found < sys.float_info.min and weight > -math.inf:
+        raise InputError(f"{path}: a parameter of exp({weight:g}) is too small.")
+    return found
 
 
 def read_ac(path: Path | str) -> ArithmeticCircuit:
@@ -222,7 +226,11 @@ class _Reader:
 
     def _named(self, key: str, plain: Schema) -> list[Any] | None:
         """Return the names or the states of variables in the last lines; None without any."""
-        for number, line in enumerate(self.lines[-2:], start=len(self.lines) - 1):
+        # Other lines may follow them.
+        for number in range(len(self.lines), 0, -1):
+            line = self.lines[number - 1]
+            if line.strip() == "EOF":
+                break
             if not line.startswith(f"# {key} "):
                 continue
             where = f"{self.path}, line {number}"
