@@ -1,5 +1,8 @@
 """`mn.draw_ising`: which figures there are, what they need, and bridge centrality."""
 
+import itertools
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -91,3 +94,15 @@ def test_other_models_are_refused(ising):
     for other in (mn.Atomic().fit(FRAME), ising.network_, mn.Ising()):
         with pytest.raises(mn.InputError, match="found: expected a fitted Ising or an IsingComp"):
             mn.draw_ising(other)
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_a_few_items_without_edges_have_room(n, tmp_path):
+    rows = pd.DataFrame(np.array(list(np.ndindex(*[2] * n)) * 20), columns=list("abc")[:n])
+    figure = mn.draw_ising(mn.Ising().fit(rows), "network")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure.savefig(tmp_path / "a.png")
+    ax = figure.axes[0]
+    at = [ax.transData.transform(text.get_position()) for text in ax.texts]
+    assert min(np.hypot(*(a - b)) for a, b in itertools.combinations(at, 2)) > 0.4 * figure.dpi

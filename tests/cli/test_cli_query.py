@@ -205,6 +205,18 @@ def test_query_finds_columns_by_name():
     refuse("query a.npz --evidence e.csv", "e.csv, line 1: there is no variable 'g'")
 
 
+def test_evidence_of_all_variables_and_of_another_form():
+    said = ",".join(f"{name}=0" for name in mn.load("m.npz").schema.names)
+    result = succeed(f"query m.npz --evidence {said}")
+    assert result.stdout == ""
+    assert "the evidence has a state for every variable" in result.stderr
+    Path("e.parquet").write_bytes(b"PAR1" + bytes(8))
+    refuse(
+        "query m.npz --evidence e.parquet",
+        "e.parquet: is a Parquet file, not a text file; evidence is written as CSV.",
+    )
+
+
 @pytest.mark.parametrize("model", ["m.npz", "m.mn", "dn.npz"])
 def test_sample(model):
     for out, more in (("1", "--threads 1"), ("2", "--threads 2"), ("3", "--seed 21")):

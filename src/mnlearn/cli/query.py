@@ -141,6 +141,9 @@ def _answer(model: "Model", question: "Question", variables: str | None, how: "A
                 if found.converged is not None:
                     line["converged"] = "yes" if found.converged[k, place] else "†"
                 lines.append(line)
+    if not lines:
+        how.tell("the evidence has a state for every variable, so that nothing is asked.")
+        return ""
     return to_csv(lines)
 
 

@@ -18,7 +18,9 @@ from mnlearn.data.text_lines import tidy_lines
 from mnlearn.data.text_tables import rows_of, without_empty
 from mnlearn.models.io.suffixes import form_of
 from mnlearn.models.io.uai import read_uai_evidence
+from mnlearn.runtime.decompression import COMPRESSED
 from mnlearn.runtime.errors import InputError
+from mnlearn.runtime.file_kinds import kind_of_file
 from mnlearn.runtime.files import read_text, split_lines
 from mnlearn.variables.frames import as_frame, column_names, is_frame, name_of
 from mnlearn.variables.matching import (
@@ -166,6 +168,9 @@ def read_evidence(path: Path, schema: Schema) -> tuple[Evidence, str | None]:
     """
     if form_of(path) in (".evid", ".uai"):
         return _read_numbers(path, schema), None
+    kind = None if path.suffix.lower() in COMPRESSED else kind_of_file(path)
+    if kind is not None:
+        raise InputError(f"{path}: is {kind[0]}, not a text file; evidence is written as CSV.")
     return _read_table(path, schema)
 
 
