@@ -45,8 +45,8 @@ _SHORT, _LISTED = 4, 26
 _WRAPPED = 40
 # Inches of the legend below the networks, and of the room around a network.
 _LEGEND, _MARGIN = 3.7, 0.15
-# The least width and height of a figure, in inches.
-_SMALLEST = (1.6, 0.9)
+# The least width and height without edges, in inches.
+_SMALLEST = (1.6, 1.2)
 # A network so much longer than wide is upright: names fit beside it.
 _LONG = 2
 # More edges are not legible in one column of names.
@@ -83,9 +83,10 @@ def draw_networks(
         if unsigned:
             signs.append(Line2D([], [], color=GREY, lw=1.8, label="unordered"))
         signs += _width_handles(largest, scale) if edges else []
-        # Two or three items have hardly any room of their own.
-        size = np.maximum((high - low) * (len(networks), 1), _SMALLEST)
-        size[1] += 0.0 if edges else 0.3
+        size = (high - low) * (len(networks), 1)
+        if not edges:
+            # Two or three items have hardly any room of their own, above a line that says so.
+            size = np.maximum(size, _SMALLEST)
         figure = _new_figure(size, items, signs, any(networks))
         panels = np.atleast_1d(figure.subplots(1, len(networks)))
         for ax, (title, network) in zip(panels, networks.items(), strict=True):
