@@ -25,7 +25,7 @@ from mnlearn.api.settings import (
     settings_of,
     spell_argument,
 )
-from mnlearn.data.incomplete import MISSING, incomplete
+from mnlearn.data.incomplete import MISSING
 from mnlearn.inference.evidence import find_variable
 from mnlearn.inference.plan import LIKELIHOOD, MARGINALS, TooWideError, plan
 from mnlearn.inference.query_groups import Groups, random_partition
@@ -284,7 +284,7 @@ def measure(model: Model, data: Dataset | IncompleteData, metric: Metric, how: H
         found.mean,
         found.standard_error if data.n_examples > ALONE else np.nan,
         found.per_row[data.row_of],
-        incomplete(data).given_weight,
+        (data.weight / np.bincount(data.row_of, minlength=data.n_rows))[data.row_of],
         found.monte_carlo_error,
         found.converged,
     )

@@ -143,7 +143,10 @@ def _is_date(value: Any) -> bool:
 
 def _refuse_single(column: Column, known: NDArray[np.intp], rules: Rules, place: Place) -> None:
     """Refuse missing cells beside one value: they may say no, and one state keeps none missing."""
-    states, empty = rules.states.get(column.name, column.categories or ()), ~_are(column, known)
+    states, empty = (
+        rules.states.get(column.name, column.categories or ()),
+        ~_known_cells(column, known),
+    )
     if len(known) != 1 or len(states) > 1 or not empty.any() or column.name in rules.cut:
         return
     value = column.values[known[0]]
@@ -164,7 +167,7 @@ def _refuse_single(column: Column, known: NDArray[np.intp], rules: Rules, place:
     )
 
 
-def _are(column: Column, known: NDArray[np.intp]) -> NDArray[np.bool_]:
+def _known_cells(column: Column, known: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Tell of each cell whether it is not missing."""
     return np.isin(column.codes, known)
 
@@ -313,7 +316,7 @@ def _refuse_many(column: Column, known: NDArray[np.intp], rules: Rules, place: P
     values = {str(column.values[k]).strip() for k in known}
     if len(values) > MOST_STATES:
         raise InputError(_too_many(column, known, rules, place))
-    n_known = int(_are(column, known).sum())
+    n_known = int(_known_cells(column, known).sum())
     if len(values) == n_known >= FEWEST_DIFFERENT and column.name not in rules.keep:
         first = int(known[0])
         raise InputError(
@@ -376,7 +379,7 @@ def _cut(
                 f"{rules.option('cut')} cuts the column, got {shorten(column.values[k])}."
             )
     number = np.array([number_of(value) for value in column.values], float)
-    given = _are(column, known)
+    given = _known_cells(column, known)
     ends = [float(np.median(number[column.codes[given]]))] if cut == MEDIAN else list(cut)
     if cut == MEDIAN and ends[0] == number[known].min():
         # The smaller values would be none.
