@@ -25,7 +25,7 @@ from mnlearn.data.columns import Column, match, read_column
 from mnlearn.data.dataset import Dataset
 from mnlearn.data.incomplete import IncompleteData, merge_cells
 from mnlearn.data.rows import Ones, Rows
-from mnlearn.data.rules import ALL, OPTION, Rules
+from mnlearn.data.rules import ALL, OPTION, READ_DATA, Rules
 from mnlearn.runtime.arrays import read_only
 from mnlearn.runtime.errors import InputError
 from mnlearn.runtime.names import check_names
@@ -276,7 +276,9 @@ def _match_one(
     except InputError as error:
         if error.advice is None and variable.dtype is not None:
             states = rules.write("states", column.name, [*variable.texts[:_SOME], "..."])
-            error.advice = f"{states} names all states where the column is first read"
+            # Cross-validation takes tables apart, and no Dataset.
+            kept = ", with as_frame=True for a DataFrame," if rules.form == READ_DATA else ""
+            error.advice = f"{states}{kept} names all states where the column is first read"
         raise
 
 
