@@ -214,6 +214,8 @@ def test_a_column_that_is_missing_throughout_is_summed_out():
     both = [mean(f"tree.npz {b}.csv --metric ll") for b in (0, 1)]
     expected = np.logaddexp(*both)
     assert mean("tree.npz one.csv --metric ll") == pytest.approx(expected)
+    said = succeed("score tree.npz one.csv --metric ll").stderr
+    assert said.endswith("one.csv: 1 of 1 examples have missing cells, which are summed out.\n")
     Path("words.csv").write_text("a,b,c\nyes,,no\n", encoding="utf-8")
     assert mean("tree.npz words.csv --metric ll") == pytest.approx(expected)
     refuse("score tree.npz one.csv --metric pll", "line 2, column 'b': is missing")

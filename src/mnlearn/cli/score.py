@@ -100,6 +100,7 @@ def score(
     import numpy as np
 
     from mnlearn.api.scores import describe_sampling, measure
+    from mnlearn.data.incomplete import IncompleteData
     from mnlearn.data.tables import some_of
     from mnlearn.models.io.formats import load_model
     from mnlearn.runtime.files import write_text
@@ -116,6 +117,9 @@ def score(
     is_exact = asked.sums_missing(how.inference)
     data: Any = found.data if is_exact else found.complete(data_path, _advice(model, metric))
     check_data(data_path, model, data)
+    if isinstance(data, IncompleteData):
+        counts = f"{data.n_with_missing} of {len(data.row_of)} examples"
+        say(f"{data_path}: {counts} have missing cells, which are summed out.")
     result = measure(model, data, asked, how)
     note = describe_sampling(model, data, asked, how)
     if note is not None:

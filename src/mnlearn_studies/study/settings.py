@@ -31,7 +31,7 @@ class OwnData:
     leave_out: list[str] | None = None
     keep: list[str] | None = None
     na: list[str] | None = None
-    empty: str | float | None = None
+    empty: Any = None
     weights: str | None = None
     baskets: bool | None = None
     max_expanded: _Gigabytes | None = None
