@@ -177,3 +177,12 @@ def test_names_are_no_part_of_what_is_asked():
     assert nameless.most_probable([[np.nan, 0]]).shape == (1, 2)
     named = mn.MarkovNetwork.from_features([{"a": 1, "b": 1}], [1.0], ["a", "b"])
     assert named.query([[1, np.nan]]).columns.tolist() == [(v, x) for v in "ab" for x in (0, 1)]
+
+
+def test_booleans_beside_0_and_1_keep_their_names():
+    table = pd.DataFrame({"smoker": [True, False] * 10, "female": [0, 1, 1, 0] * 5})
+    for columns in (["smoker", "female"], ["female", "smoker"]):
+        found = mn.ChowLiu().fit(table[columns]).query()
+        states = {name: [s for n, s in found.index if n == name] for name in columns}
+        assert [str(state) for state in states["smoker"]] == ["False", "True"]
+        assert [str(state) for state in states["female"]] == ["0", "1"]

@@ -7,7 +7,7 @@ import pytest
 import mnlearn as mn
 from made_data import examples, write
 from mnlearn.data.dataset import Dataset
-from mnlearn.data.examples import load_dataset, load_examples
+from mnlearn.data.examples import _labelled, load_dataset, load_examples
 from mnlearn.data.rules import Rules
 from mnlearn.runtime.errors import InputError
 
@@ -134,3 +134,19 @@ def test_excel_tables_are_read(tmp_path):
     frame = pd.DataFrame({"a": ["x", "y", "x"], "b": [1, 2, 2]})
     frame.to_excel(tmp_path / "t.xlsx", index=False)
     assert mn.read_data(tmp_path / "t.xlsx").schema.names == ("a", "b")
+
+
+def test_labels_at_the_ends_of_a_scale_leave_whole_numbers_between_them():
+    frame = pd.DataFrame({"q": [1.0, 2.0, np.nan, 3.0, 2.0]})
+    frame.attrs["variable_value_labels"] = {"q": {1.0: "disagree", 3.0: "agree"}}
+    labelled = _labelled(frame)["q"]
+    assert [repr(state) for state in labelled.cat.categories] == ["'disagree'", "2", "'agree'"]
+    assert labelled.isna().tolist() == [False, False, True, False, False]
+
+
+def test_names_in_a_file_of_another_program_lose_blanks_at_their_ends(tmp_path):
+    pytest.importorskip("pyarrow")
+    pd.DataFrame({"age ": ["old", "young"] * 4, "sex": ["f", "m", "m", "f"] * 2}).to_parquet(
+        tmp_path / "t.parquet"
+    )
+    assert load_dataset(tmp_path / "t.parquet").schema.names == ("age", "sex")

@@ -225,3 +225,8 @@ def test_a_temporary_file_of_another_process_is_not_taken(monkeypatch):
     with pytest.raises(InputError, match=r"^a\.txt: cannot be written: File exists\.$"):
         write_text("a.txt", "ours")
     assert [path.read_text() for path in Path().iterdir()] == ["theirs"]
+
+
+def test_a_reader_that_has_seen_enough_is_no_fault_of_the_file(tmp_path):
+    with pytest.raises(BrokenPipeError), atomic._blame(tmp_path / "out"):
+        raise BrokenPipeError
