@@ -142,11 +142,12 @@ def _is_date(value: Any) -> bool:
 
 
 def _refuse_single(column: Column, known: NDArray[np.intp], rules: Rules, place: Place) -> None:
-    """Refuse missing cells beside one value: they may say no, and one state keeps none missing."""
-    states, empty = (
-        rules.states.get(column.name, column.categories or ()),
-        ~_known_cells(column, known),
-    )
+    """Refuse missing cells in a column of one value.
+
+    They may say no, as empty cells beside ticks do; and a variable of one state cannot keep them.
+    """
+    states = rules.states.get(column.name, column.categories or ())
+    empty = ~_known_cells(column, known)
     if len(known) != 1 or len(states) > 1 or not empty.any() or column.name in rules.cut:
         return
     value = column.values[known[0]]

@@ -99,7 +99,7 @@ class _Lanes:
         return np.where(self._trusted, log_root, self._in_log_space().values(rows))
 
     def _evaluate(self) -> None:
-        """Fill in the values of all nodes."""
+        """Fill in the values of all nodes. Each space of numbers writes this."""
         raise NotImplementedError
 
     def _in_log_space(self) -> LogSpace:
