@@ -86,6 +86,7 @@ def _text_of(dtype: Any) -> str:
 
     words = f"string[{getattr(dtype, 'storage', '')}]"
     for text in (str(dtype), words, _ARROW_WORDS):
+        # pandas raises one of these for a text that it cannot read, or only with another package.
         with suppress(TypeError, ValueError, NotImplementedError, ImportError):
             if pd.api.types.pandas_dtype(text) == dtype:
                 return text
