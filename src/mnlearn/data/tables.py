@@ -276,7 +276,7 @@ def _match_one(
     except InputError as error:
         if error.advice is None and variable.dtype is not None:
             states = rules.write("states", column.name, [*variable.texts[:_SOME], "..."])
-            # Cross-validation takes tables apart, and no Dataset.
+            # Cross-validation can split a DataFrame, but not a Dataset.
             kept = ", with as_frame=True for a DataFrame," if rules.form == READ_DATA else ""
             error.advice = f"{states}{kept} names all states where the column is first read"
         raise
