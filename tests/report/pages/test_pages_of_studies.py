@@ -27,6 +27,7 @@ from mnlearn_studies.report.pages.study import (
     summarise,
 )
 from mnlearn_studies.study.definition import Study, load_study
+from mnlearn_studies.study.folders import results_folder
 from mnlearn_studies.study.published import load_published
 
 ROOT = Path(__file__).parents[3]
@@ -163,7 +164,9 @@ def test_the_recorded_overviews_follow_from_the_record():
 @pytest.mark.nightly
 def test_the_recorded_pages_follow_from_the_record():
     pages = result_pages()
-    assert len(pages) == len(overview_pages()) + 2 + 8
+    recorded = [path.parent for path in results_folder().glob("*/scores.csv")]
+    assert {folder / "README.md" for folder in recorded} <= pages.keys()
+    assert len(pages) == len(overview_pages()) + 2 + len(recorded)
     compare(pages)
 
 
