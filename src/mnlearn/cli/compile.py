@@ -108,7 +108,18 @@ def _use(
             continue
         if type(model) not in used:
             used.add(type(model))
+            _descend(model, data)
             _ask(model, data)
+
+
+def _descend(model: "Model", data: "Dataset") -> None:
+    """Take a step of a descent of weights that is longer than any on few examples."""
+    from mnlearn.learning.weights.heavy_cells import HeavyCells
+    from mnlearn.models.markov_network import MarkovNetwork
+
+    if isinstance(model, MarkovNetwork):
+        cells, w = HeavyCells.of(model.features, data), model.weight
+        cells.inverse_hessian(w, abs(w), 1.0)(w)
 
 
 def _ask(model: "Model", data: "Dataset") -> None:

@@ -19,6 +19,7 @@ Vector = NDArray[np.float64]
 # Differences of points and of gradients, with their products.
 History = deque[tuple[Vector, Vector, float]]
 Selection = NDArray[np.bool_]
+Product = Callable[[Vector], Vector]
 
 MEMORY = 20
 _ARMIJO = 1e-4
@@ -46,8 +47,12 @@ def minimise(
     *,
     max_iterations: int,
     history: History | None = None,
+    estimate: Callable[[Progress], Product | None] = lambda state: None,
 ) -> tuple[Progress, bool]:
     """Minimise smooth(x) + sum(l1 * |x|) by orthant-wise L-BFGS, until `done` or rounding ends it.
+
+    estimate : returns the product with an estimate of the inverse of the Hessian, up to a factor,
+        from which L-BFGS begins; or None, for the identity.
 
     Returns the last state, and whether `done` ended the minimisation; `history` is added to.
     """
@@ -60,7 +65,7 @@ def minimise(
     while not done(state):
         if state.iteration == max_iterations:
             return state, False
-        steepest, direction, slope = _choose_direction(state, l1, history)
+        steepest, direction, slope = _choose_direction(state, l1, history, estimate(state))
         if slope == 0:
             return state, False
         new = _search_line(
@@ -93,11 +98,11 @@ def restrict_history(history: History, old: Selection, new: Selection) -> Histor
 
 
 def _choose_direction(
-    state: Progress, l1: Vector, history: History
+    state: Progress, l1: Vector, history: History, product: Product | None
 ) -> tuple[Vector, Vector, float]:
     """Return the steepest descent, the direction of the search, and its slope; 0 at a minimum."""
     steepest = -_pseudo_gradient(state.x, state.gradient, l1)
-    direction = _two_loop(steepest, history)
+    direction = _two_loop(steepest, history, product)
     direction[(direction * steepest <= 0) & (l1 > 0) & (state.x == 0)] = 0.0
     slope = dot(direction, steepest)
     if slope > 0:
@@ -119,7 +124,7 @@ def _pseudo_gradient(x: Vector, gradient: Vector, l1: Vector) -> Vector:
     return np.where(x == 0, at_zero, gradient + l1 * np.sign(x))
 
 
-def _two_loop(steepest: Vector, history: History) -> Vector:
+def _two_loop(steepest: Vector, history: History, product: Product | None) -> Vector:
     """Return the quasi-Newton direction (Nocedal & Wright, Algorithm 7.4)."""
     q = steepest.copy()
     coefficients = []
@@ -127,9 +132,11 @@ def _two_loop(steepest: Vector, history: History) -> Vector:
         a = dot(step, q) / curvature
         q -= a * change
         coefficients.append(a)
+    if product is not None:
+        q = product(q)
     if history:
         _, change, curvature = history[-1]
-        q *= curvature / dot(change, change)
+        q *= curvature / dot(change, change if product is None else product(change))
     for (step, change, curvature), a in zip(history, reversed(coefficients), strict=True):
         q += (a - dot(change, q) / curvature) * step
     return q

@@ -18,6 +18,7 @@ from mnlearn.learning.weights.arrangement import (
 )
 from mnlearn.learning.weights.descent import Penalty
 from mnlearn.learning.weights.fit import fit_as_libra, fit_weights
+from mnlearn.learning.weights.heavy_cells import HeavyCells
 from mnlearn.learning.weights.stored_likelihood import StoredLikelihood, arrange_stored
 from mnlearn.models.features import FeatureSet, canonicalise, concatenate
 from mnlearn.models.io import suffixes
@@ -83,7 +84,10 @@ class LW(Learner):
         if self.stopping == "reference":
             learned = fit_as_libra(arranged.likelihood, penalty, initial, most)
         else:
-            learned = fit_weights(arranged.likelihood, penalty, start=initial, max_iterations=most)
+            learned = fit_weights(
+                arranged.likelihood, penalty, start=initial, max_iterations=most,
+                cells=HeavyCells.of(arranged.features, train),
+            )  # fmt: skip
         return Fitted(
             MarkovNetwork(train.schema, arranged.features, learned.weight),
             {"features": seconds, "weights": learned.seconds},

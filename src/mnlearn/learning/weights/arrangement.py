@@ -20,6 +20,7 @@ from mnlearn.learning.weights.fit import (
     fit_as_libra,
     fit_weights,
 )
+from mnlearn.learning.weights.heavy_cells import HeavyCells
 from mnlearn.learning.weights.packed_likelihood import (
     FEW,
     PackedLikelihood,
@@ -138,6 +139,7 @@ class ArrangedFeatures:
             learned = fit_weights(
                 self.likelihood, penalty, start=initial, max_iterations=most, screen=True,
                 judge=judge, sample=self.sample,
+                cells=None if self.sample else HeavyCells.of(self.features, self.task.train),
             )  # fmt: skip
         details = {"n_candidates": len(self.features), **learned.summary()}
         return Fitted(
@@ -234,5 +236,6 @@ def learn_weights(
         penalty,
         max_iterations=max_iterations,
         screen=True,
+        cells=HeavyCells.of(network.features, data),
     )
     return MarkovNetwork(network.schema, network.features, found.weight), found

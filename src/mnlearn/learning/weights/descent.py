@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnlearn.kernels.arithmetic.sums import dot
-from mnlearn.learning.owlqn import History, Progress, minimise
+from mnlearn.learning.owlqn import History, Product, Progress, minimise
+from mnlearn.learning.weights.heavy_cells import HeavyCells
 from mnlearn.runtime.errors import InputError
 
 
@@ -82,6 +83,8 @@ Vector = NDArray[np.float64]
 # A search that has made so many iterations, and in which so small a share of the weights is not 0,
 # goes on among fewer features.
 _SHRINK_AFTER, _SHRINK_BELOW = 50, 0.8
+# After so many iterations an estimate of the Hessian is worth its making (lab note 0040).
+FIRST_ESTIMATE = 100
 # Fewer iterations than this say little about those that follow.
 _SHORTEST = 25
 # Half of the iterations made may gain this share of the tolerance: those to come gain more than one
@@ -164,6 +167,7 @@ class Descent:
     objectives : before the first iteration, and after each; also those of a descent that it
         continues.
     may_shrink : ends the descent, by no rule, once many of the features have the weight 0.
+    cells : those whose Hessian helps a long descent. before : iterations of earlier descents.
     stopped_by : the rule that ended the descent; "" if the iterations ran out.
     """
 
@@ -175,8 +179,12 @@ class Descent:
     objectives: list[float] = field(default_factory=list)
     falls_behind: Callable[[Callable[[], Vector]], bool] | None = None
     may_shrink: bool = False
+    cells: HeavyCells | None = None
+    before: int = 0
     stopped_by: str = ""
     shrinks: bool = False
+    _made: int = 0
+    _product: Product | None = None
 
     def run(
         self,
@@ -202,10 +210,23 @@ class Descent:
             self._is_over,
             max_iterations=max_iterations,
             history=history,
+            estimate=self._estimate,
         )
         if not finished and state.iteration < max_iterations:
             self.stopped_by = "rounding"  # No step lowers the objective.
         return state
+
+    def _estimate(self, state: Progress) -> Product | None:
+        """Return `HeavyCells.inverse_hessian`, made anew when the iterations have doubled."""
+        made = self.before + state.iteration
+        if self.cells is None or made < FIRST_ESTIMATE or (self._made and made < 2 * self._made):
+            return self._product
+        self._made, self._product, w = made, None, self.weight(state)
+        if self.cells.may_help(w):
+            precision, scale = self.penalty.precision, self.scale
+            product = self.cells.inverse_hessian(w, self.likelihood.curvature, precision)
+            self._product = lambda x: product(x / scale) / scale
+        return self._product
 
     def weight(self, state: Progress) -> Vector:
         return state.x * self.scale

@@ -29,6 +29,7 @@ from mnlearn.learning.weights.descent import (
     penalty_terms,
     preconditioner,
 )
+from mnlearn.learning.weights.heavy_cells import HeavyCells
 
 Vector = NDArray[np.float64]
 
@@ -135,6 +136,7 @@ class _Search:
     _: KW_ONLY
     weight: Vector
     sample: Sample | None = None
+    cells: HeavyCells | None = None
     before_search: Vector = field(init=False)
     searched: NDArray[np.bool_] = field(init=False)
     before: list[float] = field(default_factory=list)
@@ -220,6 +222,8 @@ class _Search:
             objectives=self.objectives,
             falls_behind=None if self.judge is None else self._ask,
             may_shrink=self.penalty.l1 > 0,
+            cells=None if self.cells is None else self.cells.restrict(searched),
+            before=self.n_iterations,
         )
         at_start = value, pull
         state = descent.run(weight, left, history=self.history, at_start=at_start)
@@ -266,6 +270,7 @@ def fit_weights(
     screen: bool = False,
     judge: Judge | None = None,
     sample: Sample | None = None,
+    cells: HeavyCells | None = None,
     scale: NDArray[np.float64] | None = None,
     memory: int = MEMORY,
 ) -> WeightFit:
@@ -273,18 +278,25 @@ def fit_weights(
 
     With `screen` only features that may not be 0 are searched, a judge may end learning, and most
     iterations look at a sample of the rows if there is one; without, `scale` has factors between
-    weights and variables, `memory` the pairs that estimate the curvature.
+    weights and variables, `memory` the pairs that estimate the curvature. The Hessian of `cells`,
+    if there are any, shortens long descents.
     """
     began = time.process_time()
     w = np.zeros(likelihood.n_features) if start is None else start
     if screen:
         search = _Search(
-            cast(Restrictable, likelihood), penalty, stopping, judge, weight=w.copy(), sample=sample
+            cast(Restrictable, likelihood),
+            penalty,
+            stopping,
+            judge,
+            weight=w.copy(),
+            sample=sample,
+            cells=cells,
         )
         fit = search.run(max_iterations)
         return replace(fit, seconds=time.process_time() - began)
     scale = preconditioner(likelihood, penalty) if scale is None else scale
-    descent = Descent(likelihood, penalty, stopping, scale)
+    descent = Descent(likelihood, penalty, stopping, scale, cells=cells)
     state = descent.run(w, max_iterations, history=new_history(memory))
     return WeightFit(
         weight=descent.weight(state),
