@@ -3,6 +3,13 @@
 import pytest
 
 
+def daily(cases, by_day):
+    """Return the cases, of which those that `by_day` does not have are nightly."""
+    return [
+        case if case in by_day else pytest.param(case, marks=pytest.mark.nightly) for case in cases
+    ]
+
+
 def first_daily(first, *others):
     """Return cases of which all but the first are nightly: they take long, and differ little."""
-    return [first, *(pytest.param(other, marks=pytest.mark.nightly) for other in others)]
+    return daily([first, *others], [first])

@@ -82,6 +82,7 @@ def test_commands_for_own_data(page, folder):
         run([*command, "--bootstraps", "3"] if command[0] == "ising" else command)
 
 
+@pytest.mark.nightly
 def test_what_takes_the_place_of_other_programs(folder, capsys):
     text = (ROOT / "docs" / "howto" / "switching.md").read_text(encoding="utf-8")
     commands = [shlex.split(line)[1:] for line in re.findall(r"`(mnlearn [^`]+)`", text)]

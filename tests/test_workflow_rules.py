@@ -177,6 +177,7 @@ def test_a_plan_shows_the_true_inputs_and_outputs_of_each_job(fresh):
         assert ("/test@" in given) == (rule == "cells")
 
 
+@pytest.mark.nightly
 def test_the_command_of_a_job_makes_its_record_and_a_new_kind_is_one_file(fresh):
     """The command can be pasted into a shell, whatever the names of files."""
     tree, jobs = fresh
@@ -253,6 +254,7 @@ def test_a_fault_in_a_study_is_named(tmp_path, change, message):
         load_study(path)
 
 
+@pytest.mark.nightly
 def test_a_fault_in_a_study_ends_the_planning_with_one_sentence(tmp_path):
     tree = Tree(tmp_path, {**TINY, "methods": {**TINY["methods"], HOSTILE[0]: {}}})
     done = tree.snakemake("-n")

@@ -14,6 +14,7 @@ from sklearn.preprocessing import Binarizer
 from sklearn.utils.estimator_checks import check_estimator
 
 import mnlearn as mn
+from daily import daily
 from mnlearn.learning.tuning import tune
 from mnlearn.methods import class_names, load_learner
 from mnlearn.models.dependency_network import DependencyNetwork
@@ -43,7 +44,11 @@ def _sentences(error):
     return "" if error is None else f"{error} {_sentences(error.__cause__ or error.__context__)}"
 
 
-@pytest.mark.parametrize("name", [*LEARNERS, "Ising"])
+# Those that take longest only at night.
+QUICK = [name for name in LEARNERS if name not in ("TreeBag", "HCLT", "DNBag", "Mixture")]
+
+
+@pytest.mark.parametrize("name", daily([*LEARNERS, "Ising"], QUICK))
 def test_scikit_learn_accepts_an_estimator(name):
     estimator = getattr(mn, name)()
     if name == "GSSL":

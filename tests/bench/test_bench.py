@@ -97,6 +97,7 @@ def test_the_least_number_of_iterations():
     assert weights.count_iterations_until(lambda n: False) == MAX_ITERATIONS
 
 
+@pytest.mark.nightly
 def test_a_dataset_is_measured_whole(capsys):
     quiet = bench.Bench()
     bench._measure_dataset(quiet, "grid", load_embedded("grid", 0))
@@ -218,6 +219,7 @@ def test_the_figure_of_cost_has_a_line_and_an_exponent_for_each_task(tmp_path, m
     assert not (tmp_path / "none.png").exists()
 
 
+@pytest.mark.nightly
 def test_the_grid_on_paths_beside_one_from_zero(monkeypatch):
     monkeypatch.setattr(gssl, "SMALL", ("grid",))
     monkeypatch.setattr(gssl, "GRID_GENERATED", 1000)

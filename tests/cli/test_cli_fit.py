@@ -72,6 +72,7 @@ def test_fit_takes_parameters_and_keeps_names():
     assert np.abs(b.weight).max() < np.abs(a.weight).max()
 
 
+@pytest.mark.nightly
 def test_an_interrupted_search_resumes_from_its_checkpoints():
     line = "fit dtsl --train d.data --valid v.data --grid grid.yaml --checkpoints kept --out"
     succeed(f"{line} a.npz")

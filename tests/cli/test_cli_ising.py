@@ -315,6 +315,7 @@ def test_ising_replaces_no_file_of_a_person(name, out):
     assert not progress
 
 
+@pytest.mark.nightly
 def test_ratings_and_words_keep_their_states(estimates):
     rng = np.random.default_rng(2)
     mood = rng.integers(1, 5, 300)

@@ -7,6 +7,8 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
 
+from daily import daily
+
 GALLERY = Path(__file__).parent.parent.parent / "docs" / "gallery"
 PROGRAMS = sorted(path.name for path in GALLERY.glob("plot_*.py"))
 
@@ -27,7 +29,10 @@ def test_there_are_eight_programs():
     assert len(PROGRAMS) == 8
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+SLOW = ("plot_2_missing_pixels.py", "plot_6_inference.py")
+
+
+@pytest.mark.parametrize("name", daily(PROGRAMS, set(PROGRAMS) - set(SLOW)))
 def test_a_program_draws_a_figure(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     mpl.use("Agg")

@@ -28,6 +28,7 @@ def test_estimates_are_within_their_errors(seed, several):
     assert abs(estimate - oracles.log_partition(network)) < 5 * max(error, 1e-3)
 
 
+@pytest.mark.nightly
 def test_more_steps_make_the_error_smaller():
     network = grid_network(6)
     exact = log_partition(compile_network(network))

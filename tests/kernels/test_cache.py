@@ -95,6 +95,7 @@ def test_the_second_process_finds_what_the_first_compiled(module, tmp_path):
     assert twice_in_a_process(module, place) == (42, 1)
 
 
+@pytest.mark.nightly
 def test_an_edit_of_a_kernel_outside_the_folder_is_noticed(module, tmp_path):
     assert twice_in_a_process(module, tmp_path / "cache") == (42, 0)
     (module / "own_kernel.py").write_text(OWN_KERNEL.replace("FACTOR = 2", "FACTOR = 3"))
@@ -112,6 +113,7 @@ def test_a_full_disk_is_done_without(module, tmp_path):
     assert files_in(tmp_path / "cache") == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
 def test_a_damaged_file_is_written_again(module, tmp_path, suffix):
     place = tmp_path / "cache"

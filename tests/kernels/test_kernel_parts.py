@@ -90,6 +90,7 @@ OTHER_NUMBA = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("change", OTHER_NUMBA)
 def test_with_another_numba_kernels_compute_the_same(tmp_path, kernels, change):
     program = f"""
@@ -131,6 +132,7 @@ def test_options_compare_as_those_of_numba():
     assert type(ours.copy()) is parts._Flags
 
 
+@pytest.mark.nightly
 def test_copies_of_arrays_bring_no_texts():
     """Numba compiles an error message, by the functions of strings, for `out[:] = values`."""
 
@@ -208,5 +210,6 @@ def test_a_kernel_runs_without_the_linear_algebra_of_scipy(tmp_path):
     run(tmp_path, QUICK_START)
 
 
+@pytest.mark.nightly
 def test_functions_of_others_that_call_blas_still_run(tmp_path):
     run(tmp_path, PRODUCT)

@@ -25,6 +25,7 @@ def group(rng, n_examples, edges):
     return merge_rows(states[rng.choice(16, n_examples, p=p)], schema=binary_schema(NAMES))
 
 
+@pytest.mark.nightly
 def test_a_clear_difference_is_found_where_it_is():
     rng = np.random.default_rng(0)
     chain = {(0, 1): 1.5, (1, 2): 1.5}
@@ -92,6 +93,7 @@ def test_what_is_rare_in_a_group_is_left_out():
     assert len(found.edges) == 3
 
 
+@pytest.mark.nightly
 def test_pairs_are_exchanged_within_persons():
     """The p-values are those of all 2^9 exchanges, and 1 if no exchange changes anything."""
     before = np.array([[0, 0, 1]] * 4 + [[1, 1, 0]] * 4 + [[1, 0, 1]])

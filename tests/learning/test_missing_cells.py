@@ -159,6 +159,7 @@ def files(tmp_path, monkeypatch):
     write(tmp_path / "bare.csv", HOLES[:300], header=False)
 
 
+@pytest.mark.nightly
 def test_commands(files):
     fit = "fit chow_liu --train holes.csv --missing"
     n_holes = (HOLES[:300] == MISSING).any(axis=1).sum()

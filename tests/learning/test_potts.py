@@ -217,6 +217,7 @@ def test_predictability_by_its_definition():
         assert_allclose(frame["nagelkerke_r2"][v], expected)
 
 
+@pytest.mark.nightly
 def test_resamples_are_estimated_like_the_data():
     data = items_of(drawn(250, seed=6))
     stability = bootstrap(data, 3)
@@ -227,6 +228,7 @@ def test_resamples_are_estimated_like_the_data():
     assert cases.correlation["edges"][0, 0] > 0.9
 
 
+@pytest.mark.nightly
 def test_tables_of_equal_size_that_differ_are_told_apart():
     """Groups in which the same states go together with others."""
     schema = Schema((Variable("a", tuple("xyz")), Variable("b", tuple("xyz"))))

@@ -122,6 +122,7 @@ def reorder(path):
     path.write_text(ast.unparse(ast.Module([*others, *reversed(functions)], [])))
 
 
+@pytest.mark.nightly
 def test_words_layout_and_places_of_code_change_nothing(sources):
     """All at once: reading the code of all products takes a second or more."""
     package, before = sources / "mnlearn", unchanged()

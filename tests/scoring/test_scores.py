@@ -114,6 +114,7 @@ def test_scores_of_groups_of_variables(make, seed):
         assert_allclose(cmll(form, data, GROUPS, EXACT, seed=0).per_row, marginal, atol=1e-9)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("make", "samples"),
     # Of several states, half a count for each is a bias, which many samples make small.

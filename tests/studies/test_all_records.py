@@ -101,6 +101,7 @@ def read(plan, kind, *names):
     return read_json(plan.path(Record(kind, "s", "triples", names)))
 
 
+@pytest.mark.nightly
 def test_every_kind_of_record_is_made_and_current(made):
     plan, jobs = made
     assert {job.record.kind for job in jobs} == set(KINDS)

@@ -253,6 +253,7 @@ def bounded_networks():
         yield random_factors(seed, n_vars=6, n_factors=9, zeros=zeros, scale=scale)
 
 
+@pytest.mark.nightly
 def test_the_upper_bound_holds_converged_or_not():
     gaps, n_open, n = [], 0, 0
     for factors in bounded_networks():

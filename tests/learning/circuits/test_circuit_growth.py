@@ -134,6 +134,7 @@ def test_learned_weights_are_the_best(train):
     assert objective(learned, train, PENALTY) >= best - 0.01
 
 
+@pytest.mark.nightly
 def test_last_bits_of_learned_weights_decide_nothing(train, monkeypatch):
     def grown(shift):
         def learn(*args, **settings):
@@ -247,6 +248,7 @@ def test_a_killed_run_goes_on_to_the_same_bytes(
     assert outcome(Checkpoints(tmp_path, code="x")) == whole
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seconds", [-1.0, 1e9])
 @pytest.mark.parametrize("method_name", ["acmn", "acbn"])
 def test_a_search_that_ends_early_ends_there_after_any_kill(

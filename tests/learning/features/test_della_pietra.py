@@ -73,7 +73,7 @@ def naive_gain(objective, conjunctions, weight, added, data, penalty):
 @pytest.mark.parametrize(
     ("objective", "expectations", "l1"),
     [
-        ("pseudo_likelihood", "gibbs", 2.0),
+        pytest.param("pseudo_likelihood", "gibbs", 2.0, marks=pytest.mark.nightly),
         ("likelihood", "exact", 0.0),
         pytest.param("pseudo_likelihood", "gibbs", 0.0, marks=pytest.mark.nightly),
         pytest.param("likelihood", "exact", 2.0, marks=pytest.mark.nightly),

@@ -19,6 +19,7 @@ def test_every_kind_is_tried_here():
     assert set(BY_KIND) == set(figures.KINDS)
 
 
+@pytest.mark.nightly
 def test_equal_input_gives_equal_bytes_and_both_files(structures, tmp_path):
     given = material(structures, truths={"d0": ring()})
     for name in ("a", "b"):

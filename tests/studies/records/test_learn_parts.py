@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from daily import first_daily
+from daily import daily, first_daily
 from made_random import random_data, random_dependency_network
 from made_study import search_job
 from mnlearn.data.dataset import Dataset
@@ -150,14 +150,11 @@ def test_every_learner_that_can_be_shared_out_has_a_grid_here():
 
 
 # One learner by day for each way to share work out: by variable, by grid point, by component.
-BY_DAY = ("dtsl", "l1", "gssl", "acmn", "mixture")
+BY_DAY = ("dtsl", "acmn", "mixture")
 
 
 @pytest.mark.parametrize("n", first_daily(2, 1, 3))
-@pytest.mark.parametrize(
-    "name",
-    [name if name in BY_DAY else pytest.param(name, marks=pytest.mark.nightly) for name in GRIDS],
-)
+@pytest.mark.parametrize("name", daily(GRIDS, BY_DAY))
 def test_parts_give_the_bytes_of_one_process(data, alone, tmp_path, name, n):
     cell = Cell(data, name, tmp_path)
     parts = cell.parts(n)
@@ -175,6 +172,7 @@ def test_parts_of_a_search_by_cmll(data, alone, tmp_path):
     assert cell.whole(cell.parts(2)) == alone("dtsl", cmll) != alone("dtsl")
 
 
+@pytest.mark.nightly
 def test_more_variables_than_blocks(tmp_path):
     """Blocks of several variables, some of which are constant."""
     folder = tmp_path / "wide"
@@ -213,6 +211,7 @@ class KilledError(Exception):
     pass
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["dn_tree", "dn_lr", "dn_bag"])
 def test_a_killed_part_resumes(data, alone, tmp_path, monkeypatch, name):
     """It is killed at its third block; the first two are not learned again."""

@@ -66,6 +66,7 @@ def edit(path, change):
     write_json(path, content)
 
 
+@pytest.mark.nightly
 def test_records_that_are_the_same_once_more_are_equal(copy):
     made, lines = recomputation_in(copy)
     made.make(PAIR, "pair")
@@ -131,6 +132,7 @@ def test_the_grid_points_of_a_cell_are_compared(copy):
     assert made.faults == {CELL}
 
 
+@pytest.mark.nightly
 def test_jobs_run_in_processes_of_the_copy_and_say_why_they_fail(clone, tmp_path, monkeypatch):
     copy = tmp_path / "copy"
     shutil.copytree(clone, copy)
