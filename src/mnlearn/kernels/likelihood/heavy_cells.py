@@ -1,4 +1,4 @@
-"""The features that heavy cells touch, and a metric of their Hessian and a diagonal.
+"""The features that heavy cells touch, and products with the inverse of their Hessian.
 
 A cell is a row and an indicator whose logit some features change there.
 """
@@ -126,7 +126,9 @@ def variances(logits, start):
             if end - first == 1:
                 logits[i, first] = sigmoid(logits[i, first]) * sigmoid(-logits[i, first])
                 continue
-            most, total = logits[i, first:end].max(), 0.0
+            most, total = 0.0, 0.0
+            for c in range(first, end):
+                most = max(most, logits[i, c])
             for c in range(first, end):
                 logits[i, c] = exp_nonpositive(logits[i, c] - most)
                 total += logits[i, c]

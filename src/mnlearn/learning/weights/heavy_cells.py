@@ -26,8 +26,8 @@ from mnlearn.models.features import FeatureSet
 Vector = NDArray[np.float64]
 # Rows whose cells are looked at, cells of an estimate, and pairs of a cell and a feature.
 MOST_ROWS, MOST_CELLS, MOST_ENTRIES = 1024, 2000, 4 * 10**7
-# The matrices have no smaller divisor.
-_LEAST = 1e-12
+# What the other cells have of a feature's curvature at least, so that the matrices can be inverted.
+_LEAST_SHARE, _LEAST = 1e-6, 1e-12
 # A cell for so many features costs no more than an evaluation does. Among few features the pairs of
 # differences of L-BFGS tell enough. Features whose weight is 0 do not count: an L1 penalty may hold
 # them there.
@@ -65,8 +65,10 @@ class HeavyCells:
 
         curvature : (n_features,), diagonal of the Hessian at w = 0. precision : of the prior.
         """
-        held = np.repeat(self.rows.weight, self.rows.n_columns)
-        curved = self._variances(w).ravel() * held
+        weight, schema = self.rows.weight[:, None], self.rows.schema
+        share = 1.0 / schema.arity[schema.variable_of]
+        flat = (weight * share * (1.0 - share)).ravel()
+        curved = (weight * self._variances(w)).ravel()
         order = np.argsort(-curved, kind="stable")
         most = min(MOST_CELLS, int(np.count_nonzero(w) / FEATURES_OF_CELL))
         while True:
@@ -76,13 +78,12 @@ class HeavyCells:
             if entries is not None:
                 break
             most = max(1, most * MOST_ENTRIES // int(offset[-1]))
-        heavy, at_start = curved[chosen], 0.25 * held[chosen]
-        owner = np.repeat(np.arange(len(w)), np.diff(offset))
-        others = curvature - np.bincount(owner, at_start[entries >> 1], len(w))
+        heavy, owner = curved[chosen], np.repeat(np.arange(len(w)), np.diff(offset))
+        others = curvature - np.bincount(owner, flat[chosen][entries >> 1], len(w))
         # Their part of the Hessian shrinks as that of the other cells of these rows.
-        left = max(0.25 * held.sum() - at_start.sum(), _LEAST)
-        others = np.maximum(others, 0.0) * (sum_of(curved) - sum_of(heavy)) / left
-        diagonal = np.maximum(precision + others, _LEAST)
+        left = max(sum_of(flat) - sum_of(flat[chosen]), _LEAST)
+        others *= (sum_of(curved) - sum_of(heavy)) / left
+        diagonal = precision + np.maximum(others, np.maximum(_LEAST_SHARE * curvature, _LEAST))
         factor = np.empty((len(chosen), len(chosen)))
         add_products(offset, entries, diagonal, np.maximum(heavy, _LEAST), factor)
         factorise(factor)
