@@ -83,7 +83,7 @@ Vector = NDArray[np.float64]
 # A search that has made so many iterations, and in which so small a share of the weights is not 0,
 # goes on among fewer features.
 _SHRINK_AFTER, _SHRINK_BELOW = 50, 0.8
-# After so many iterations an estimate of the Hessian is worth its making (lab note 0051).
+# After so many iterations an estimate of the Hessian is worth its making (lab note 0053).
 FIRST_ESTIMATE = 100
 # Fewer iterations than this say little about those that follow.
 _SHORTEST = 25
