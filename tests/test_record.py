@@ -29,6 +29,7 @@ def record(tmp_path):
     made = runpy.run_path(str(script))
     made["make"].__globals__.update(
         STUDIES=("demo", "dtsl"), lacking=lambda study: ([], []), commands=[],
+        plan_of=lambda study, *_, **__: study, digest_records=lambda plan, study: f"of {plan}",
         run=lambda *command: made["make"].__globals__["commands"].append(command),
     )  # fmt: skip
     return made["make"].__globals__
@@ -39,6 +40,7 @@ def test_the_commit_is_noted_after_all_studies(record):
     noted = json.loads((record["RESULTS"] / "record.json").read_text("utf-8"))
     assert noted == {
         "commit": record["git"]("rev-parse", "HEAD"),
+        "records": {"demo": "of demo", "dtsl": "of dtsl"},
         "hours_of_last_run": {"demo": 0.0, "dtsl": 0.0},
     }
     assert record["commands"] == [

@@ -22,6 +22,7 @@ from pathlib import Path
 from mnlearn.runtime.files import write_json
 from mnlearn_studies.plan.configuration import plan_of
 from mnlearn_studies.records.kinds import ASKED
+from mnlearn_studies.report.all_products import NOTE, digest_records
 from mnlearn_studies.study.definition import shipped_studies
 from workflow.recomputation import recompute
 
@@ -70,8 +71,9 @@ def make() -> None:
     run(*BENCH)
     if clean_commit() != commit:
         sys.exit("record: the checkout has changed while the record was made")
-    said = {"commit": commit, "hours_of_last_run": hours}
-    write_json(RESULTS / "record.json", said)
+    made = {study: digest_records(plan_of(study, [], left_out={}), study) for study in STUDIES}
+    said = {"commit": commit, "records": made, "hours_of_last_run": hours}
+    write_json(RESULTS / NOTE, said)
     run(sys.executable, "workflow/costs.py")
     run(sys.executable, "workflow/readme.py", "--pages")
 

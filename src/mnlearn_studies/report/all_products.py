@@ -34,10 +34,13 @@ from mnlearn_studies.study.definition import Study, studies_of_papers
 from mnlearn_studies.study.folders import results_folder, source_folder
 from mnlearn_studies.study.mentions import check_spelling
 
+# What `make record` notes of a record that it has made.
+NOTE = "record.json"
+
 
 def read_commit(results: Path) -> str:
     """Return the commit that `make record` has noted; empty if records are of several commits."""
-    path = results / "record.json"
+    path = results / NOTE
     if not path.exists():
         return ""
     noted = read_json(path)
@@ -131,16 +134,21 @@ def learner_summaries(plan: Plan, name: str) -> dict[str, str]:
     return {learner: summarise(learner, docs, is_linked) for learner in learners}
 
 
+def digest_records(plan: Plan, name: str) -> str:
+    """Return a digest of the names of the records of a study, which have digests of their code."""
+    records = sorted(path.name for paths in plan.kept(name).values() for path in paths)
+    return recipe_digest({"records": records})[:DIGITS]
+
+
 def common_commit(plans: Collection[Plan]) -> str:
-    """Return the commit of the record; empty if a record of some studies is not current."""
-    stale = (
-        plan.stale(record)
-        for plan in plans
-        for study in plan.running
-        for record in plan.all_records(study)
-    )
-    commit = next((read_commit(plan.results) for plan in plans), "")
-    return "" if commit and any(stale) else commit
+    """Return the commit that made the records of some studies; empty if it is not that noted."""
+    commits = set()
+    for plan in plans:
+        noted = read_json(path) if (path := plan.results / NOTE).exists() else {}
+        made = {name: digest_records(plan, name) for name in plan.running if noted}
+        is_same = noted and made.items() <= noted.get("records", {}).items()
+        commits.add(read_commit(plan.results) if is_same else "")
+    return commits.pop() if len(commits) == 1 else ""
 
 
 _KINDS: dict[str, Mapping[str, type]] = {

@@ -13,6 +13,7 @@ from mnlearn_studies.records.gather import COLUMNS, read_scores
 from mnlearn_studies.records.record import Record
 from mnlearn_studies.report.all_products import (
     common_commit,
+    digest_records,
     overview_pages,
     read_commit,
     result_pages,
@@ -170,22 +171,22 @@ def test_the_recorded_pages_follow_from_the_record():
     compare(pages)
 
 
-def test_the_commit_is_named_while_no_record_is_of_earlier_code(tmp_path, monkeypatch):
+def test_the_commit_is_named_while_the_records_are_those_that_it_made(tmp_path):
     cmll = {"groups": 2, "partitions": {"default": 1, "exceptions": {}}, "inference": {}}
     content = {"datasets": ["grid"], "methods": {"atomic": {}}, "cmll": cmll, "figures": []}
-    monkeypatch.setattr("mnlearn_studies.report.all_products.read_commit", lambda _: "0123abcd")
 
-    def commit(is_current):
-        plan = Plan(
+    def plan():
+        return Plan(
             studies={"s": Study("s", content)}, running=["s"], results=tmp_path, seed=1, local={}
         )
-        cell = Record("cells", "s", "grid", ("atomic",))
-        path = plan.path(cell)
-        path = path if is_current else path.with_name("atomic@00000001.json")
-        write_json(path, {"recipe": plan.recipe(cell) if is_current else {}})
-        shown = common_commit([plan])
-        path.unlink()
-        return shown
 
-    assert commit(is_current=True) == "0123abcd"
-    assert commit(is_current=False) == ""
+    path = plan().path(Record("cells", "s", "grid", ("atomic",)))
+    write_json(path, {})
+    assert common_commit([plan()]) == ""
+    note = {"commit": "0123abcd", "records": {"s": digest_records(plan(), "s"), "t": "0"}}
+    write_json(tmp_path / "record.json", note)
+    assert common_commit([plan()]) == "0123abcd"
+    path.rename(path.with_name("atomic@00000001.json"))
+    assert common_commit([plan()]) == ""
+    write_json(tmp_path / "record.json", {"commit": "0123abcd"})
+    assert common_commit([plan()]) == ""
