@@ -144,10 +144,10 @@ def common_commit(plans: Collection[Plan]) -> str:
     """Return the commit that made the records of some studies; empty if it is not that noted."""
     commits = set()
     for plan in plans:
-        noted = read_json(path) if (path := plan.results / NOTE).exists() else {}
-        made = {name: digest_records(plan, name) for name in plan.running if noted}
-        is_same = noted and made.items() <= noted.get("records", {}).items()
-        commits.add(read_commit(plan.results) if is_same else "")
+        commit = read_commit(plan.results)
+        noted = read_json(plan.results / NOTE).get("records", {}) if commit else {}
+        is_same = all(noted.get(name) == digest_records(plan, name) for name in plan.running)
+        commits.add(commit if is_same else "")
     return commits.pop() if len(commits) == 1 else ""
 
 
