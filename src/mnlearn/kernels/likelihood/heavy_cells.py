@@ -86,7 +86,7 @@ def factorise(matrix):
 
 @kernel
 def _divide(matrix, i, first, end, known):
-    """Write the factor's columns `first` to `end` of row i, less products before `known` taken."""
+    """Write columns of row i of the factor; products of `known` columns are subtracted already."""
     for j in range(first, end):
         total = matrix[i, j]
         for k in range(known, j):
