@@ -46,6 +46,8 @@ def read_commit(results: Path) -> str:
     noted = read_json(path)
     if not isinstance(noted, dict) or not isinstance(noted.get("commit"), str):
         raise InputError(f"{path}: expected a commit.")
+    if not isinstance(noted.get("records", {}), dict):
+        raise InputError(f"{path}, records: expected a digest for each study.")
     return str(noted["commit"])
 
 

@@ -149,6 +149,9 @@ def test_the_commit_of_a_record(tmp_path):
         (tmp_path / "record.json").write_text(content)
         with pytest.raises(InputError, match=r"record.json: expected a commit\."):
             read_commit(tmp_path)
+    (tmp_path / "record.json").write_text('{"commit": "0123abcd", "records": [1]}')
+    with pytest.raises(InputError, match=r"record.json, records: expected a digest"):
+        read_commit(tmp_path)
 
 
 def compare(pages):
