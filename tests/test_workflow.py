@@ -203,7 +203,7 @@ def left_to_do(tree):
         "partitions": "tiny/partitions/triples@*",
         "models": "tiny/models/triples/*/tuning.json",
     }
-    there = {rule: places.get(rule, f"tiny/{rule}/triples/*@*") for rule in WHOLE}
+    there = {rule: places.get(rule, f"tiny/{rule}/triples/[!.]*@*") for rule in WHOLE}
     there = {rule: len(list(tree.results.glob(place))) for rule, place in there.items()}
     return {rule: n - there[rule] for rule, n in WHOLE.items() if n > there[rule]}
 

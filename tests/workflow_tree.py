@@ -126,8 +126,11 @@ class Tree:
         assert done.returncode == 0, done.stdout + done.stderr
         return jobs_of(done.stdout + done.stderr)
 
-    def files(self, kind, place="triples/*"):
-        """Return the files of the records of a kind, whatever their recipes."""
+    def files(self, kind, place="triples/[!.]*"):
+        """Return the files of the records of a kind, whatever their recipes.
+
+        A name that begins with a dot is that of a file that is being written.
+        """
         return sorted((self.results / "tiny" / kind).glob(f"{place}@*"))
 
     def record(self, kind, name, dataset="triples"):
