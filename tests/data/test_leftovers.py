@@ -93,6 +93,7 @@ def test_an_empty_row_of_two_columns_is_left_out(tmp_path, caplog):
         ("<html><table>\n", "is an XML or HTML file"),
         ("10110\n01011\n11100\n", "5 digits and no separator"),
         (PLAIN + "3,3,3\n", "line 8: the last row has the sums of the rows above"),
+        (PLAIN.replace(",1\n", ",0\n") + "3,3,0\n", "line 8: the last row has the sums"),
         ("a,b\n1,0\n1\n1,0,1\n1,1,1,1\n0,1,1,1,1\n", "is read with --baskets"),
         ("x\n" + "1\n\n" * 6, None),
         (
@@ -153,6 +154,8 @@ def test_ticks_of_a_frame_are_filled():
     frame = pd.DataFrame({"a": [1.0, np.nan] * 5, "b": [0, 1] * 5})
     with pytest.raises(InputError, match=r'empty={"a": "0"}'):
         mn.read_data(frame, missing="impute")
+    with pytest.raises(InputError, match=r"empty: expected a text or several, got \[None\]"):
+        mn.read_data(frame, empty=[None])
     data = mn.read_data(frame, empty=0)
     assert data.schema[0].states == (0, 1)
     assert data.rows[data.row_of][:, 0].tolist() == [1, 0] * 5
@@ -245,10 +248,12 @@ def test_spreadsheets_find_no_formulas(tmp_path):
     [
         (PLAIN.replace("c\n", "c\n[n],[n],[n]\n") + PLAIN[6:], 2),
         (PLAIN + PLAIN[6:] + "9,9,9\n", 14),
+        # The fewest rows that are looked at.
+        (PLAIN + PLAIN[6:24] + "9,9,9\n", 11),
     ],
 )
 def test_a_row_of_values_that_no_other_row_has_is_told(tmp_path, caplog, text, line):
-    assert _read(tmp_path, text).n_examples == 13
+    assert _read(tmp_path, text).n_examples == text.count("\n") - 1
     assert f"t.csv: line {line}: no value of this row stands in another one" in caplog.text
 
 
@@ -326,6 +331,10 @@ def test_dummies_are_told_in_a_table_of_0_and_1(tmp_path, caplog):
     rows = "".join(f"{int(k == 0)},{int(k == 1)},{int(k == 2)}\n" for k in [0, 1, 2] * 3)
     _read(tmp_path, "city_a,city_b,city_c\n" + rows)
     assert "exactly one of the 3 columns that begin with 'city'" in caplog.text
+    caplog.clear()
+    words = rows.replace("1", "True").replace("0", "False")
+    _read(tmp_path, "town_a,town_b,town_c\n" + words)
+    assert "exactly one of the 3 columns that begin with 'town'" in caplog.text
 
 
 def test_baskets_with_quoted_items(tmp_path):

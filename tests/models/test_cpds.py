@@ -5,7 +5,7 @@ import pytest
 
 from made_models import log_prob_of, trees_of
 from mnlearn.models.bayesian_network import bayesian_network
-from mnlearn.models.cpds import CpdTree, assemble
+from mnlearn.models.cpds import CpdTree, assemble, tables_of
 from mnlearn.models.dependency_network import LEAF, flat_trees
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.errors import InputError
@@ -49,6 +49,9 @@ def test_distributions_are_normalised_beyond_rounding():
     assert near[1].tolist() == pytest.approx([half] * 2, abs=1e-15)
     sure = assemble(two, {0: leaf([0.0, np.inf]), 1: leaf([np.inf, 3.0])}).log_prob
     assert sure.tolist() == [[-np.inf, 0.0], [0.0, -np.inf]]
+    far = assemble(one, {0: leaf([1.7e308, -1.7e308])}).log_prob
+    assert far.tolist() == [[0.0, -np.inf]]
+    assert len(tables_of(3, {}).log_prob) == 0
     assert assemble(one, {}).log_prob.tolist() == flat_trees(1).log_prob.tolist() == [[half] * 2]
 
 

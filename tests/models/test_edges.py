@@ -10,9 +10,10 @@ import pytest
 import mnlearn as mn
 from command import succeed
 from made_models import ISING, log_prob_of, trees_of
+from made_state_models import random_states_network
 from mnlearn.models.dependency_network import DependencyNetwork, flat_trees, tree_network
 from mnlearn.models.features import features_of
-from mnlearn.models.interactions import edge_weights
+from mnlearn.models.interactions import edge_weights, pair_tables, size
 from mnlearn.models.io.formats import save_model
 from mnlearn.models.io.graphs import write_edges
 from mnlearn.models.markov_network import markov_network
@@ -200,3 +201,11 @@ def test_certain_values_make_infinite_weights_or_none(tmp_path):
     weights = pairs_of(network.edges_frame())
     assert weights[frozenset("AC")] == weights[frozenset("BC")] == np.inf
     assert weights.get(frozenset("AD"), 0.0) == 0.0
+
+
+def test_edges_between_variables_of_several_states():
+    model = random_states_network(2)
+    found = model.edges()
+    tables = pair_tables(model.schema, model.features, model.weight)
+    assert found == {pair: size(table) for pair, table in tables.items()}
+    assert found

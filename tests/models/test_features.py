@@ -91,3 +91,19 @@ def test_how_deep_trees_are_cut():
     }  # fmt: skip
     with pytest.raises(ValueError, match=r"feature_mode: expected one of .* got 'prune-7'"):
         tree_features(trees, "prune-7")
+
+
+def test_features_of_two_states_of_a_variable_are_impossible():
+    """Columns 0 to 2 are of a variable of three states, the last is binary."""
+    start = np.array([0, 3, 4])
+    conjunctions = [
+        [(0, 1), (1, 1)],
+        [(0, 1), (3, 0)],
+        # The two others are excluded, so that the third is asked for.
+        [(1, 0), (2, 0), (3, 0)],
+        [(0, 0), (1, 0), (2, 0)],
+        [(0, 1), (1, 0)],
+    ]
+    features, place = canonicalise(features_of(conjunctions), start)
+    assert place.tolist() == [-1, 1, 1, -1, 0]
+    assert [features.literals(f) for f in range(2)] == [[(0, 1)], [(0, 1), (3, 0)]]

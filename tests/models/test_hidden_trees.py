@@ -144,6 +144,7 @@ def test_the_most_edges_of_a_circuit():
 
 
 def test_what_it_refuses(tmp_path):
+    assert random_hidden_tree(0, n_vars=2).is_deterministic() is False
     tree = random_hidden_tree(2)
     with pytest.raises(InputError, match="a hidden tree has no features"):
         tree.to_markov_network()

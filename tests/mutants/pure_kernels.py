@@ -1,7 +1,13 @@
 """Kernels as plain Python, for tests of their mutants: nothing has to be compiled."""
 
+import ctypes
+import ctypes.util
+
 import numba
 import numpy as np
+
+_fma = ctypes.CDLL(ctypes.util.find_library("m")).fma
+_fma.restype, _fma.argtypes = ctypes.c_double, [ctypes.c_double] * 3
 
 
 def _popcount(word):
@@ -35,6 +41,39 @@ def _sum_where(x, words, places, n_words):
     return total[0]
 
 
+def _fused(a, b, c):
+    found = _fma(a, b, c)
+    return np.float32(found) if type(a) is type(b) is type(c) is np.float32 else np.float64(found)
+
+
+def _add_up(n, number, add):
+    """Add up in the fixed order of the kernels; `add` adds the numbers at some places to a sum."""
+    whole = n - n % 16
+    wide, rest = np.zeros(16, number), number(0)
+    for k in range(0, whole, 16):
+        wide = add(wide, slice(k, k + 16))
+    for k in range(whole, n):
+        rest = add(rest, k)
+    while len(wide) > 1:
+        half = len(wide) // 2
+        wide = wide[:half] + wide[half:]
+    return wide[0] + rest
+
+
+def _sums(x, place, n):
+    terms = x[place : place + n].astype(np.float64)
+    return _add_up(n, np.float64, lambda total, at: total + terms[at])
+
+
+def _dots(x, place, y, places, n):
+    one, number = x[place : place + n].astype(np.longdouble), x.dtype.type
+    products = [one * y[other : other + n] for other in places]
+    return tuple(
+        _add_up(n, number, lambda total, at, of=of: (total + of[at]).astype(number))
+        for of in products
+    )
+
+
 def use():
     """Let kernels be plain functions; machine instructions have Python in their place."""
     numba.config.DISABLE_JIT = 1
@@ -47,6 +86,9 @@ def use():
     bits.bits_float = lambda word: np.int64(word).view(np.float64)
     bits.prefetch = lambda array, index: None
     bits.add_where, bits.sum_where = _add_where, _sum_where
+    from mnlearn.kernels.arithmetic import sums
+
+    sums.fused, sums._sums, sums.dots = _fused, _sums, _dots
     from mnlearn.kernels.arithmetic import logistic32
 
     logistic32._exponent_of = lambda shifted: (

@@ -114,7 +114,7 @@ TARGETS = (
     Target(
         "files",
         ("models/io/*.py", "models/io/libra/*.py"),
-        ("models", "cli/test_bad_inputs.py"),
+        ("models", "cli/test_bad_inputs.py", "api/test_user_warnings.py"),
     ),
     Target(
         "files",

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from mnlearn.runtime.errors import InputError
-from mnlearn.runtime.names import check_names, frame_names, one_line
+from mnlearn.runtime.names import check_names, counted, frame_names, one_line
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,8 @@ def test_names_of_columns():
     assert frame_names(pd.DataFrame([[1, 2]])) is None
     assert frame_names(pd.DataFrame()) is None
     assert frame_names([[1, 2]]) is None
+
+
+def test_numbers_with_their_nouns():
+    assert [counted(n, "row") for n in (0, 1, 1200)] == ["0 rows", "1 row", "1,200 rows"]
+    assert [counted(n, "query", "queries") for n in (1, 2)] == ["1 query", "2 queries"]

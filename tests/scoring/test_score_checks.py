@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 
 from made_hidden_trees import random_hidden_tree
 from made_random import random_data, random_dependency_network, random_network
+from made_states import random_rows
 from mnlearn.data.dataset import merge_rows
 from mnlearn.data.incomplete import incomplete, merge_incomplete
 from mnlearn.inference.circuits.compilation import compile_network
@@ -24,6 +25,7 @@ from mnlearn.models.markov_network import markov_network
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring import answers, any_model
 from mnlearn.scoring.any_model import cll, cmll, ll, pll
+from mnlearn.variables.schema import numbered_schema
 from oracles import all_states
 
 EXACT = Inference("exact")
@@ -122,6 +124,9 @@ def test_a_column_of_another_name_is_named():
                            (("a", "x"), "'b' as column 2 as in the model, got 'x'")):  # fmt: skip
         with pytest.raises(InputError, match=message):
             pll(named, dataclasses.replace(data, schema=data.schema.rename(names)))
+    three = merge_rows([[0, 1, 0, 0]], schema=numbered_schema([3, 2]))
+    with pytest.raises(InputError, match="'V0': expected 2 states as in the model, got 3"):
+        pll(network, three)
 
 
 def test_a_dependency_network_has_no_marginal_likelihood():
@@ -234,6 +239,25 @@ def test_the_variance_of_sampled_scores_is_that_of_batch_means(n_batches):
                 per_batch += sign * batches[e, :, q] * data.weight[i] / p_own[i, q]
         if n_batches > 1:
             expected += per_batch.var(ddof=1) / n_batches
+    assert_allclose(answers.sampling_variance(marginals, data), expected)
+
+
+def test_the_variance_of_a_variable_of_three_states_is_that_of_its_own_state():
+    rng = np.random.default_rng(0)
+    data = random_rows(0, numbered_schema([3, 2]))
+    by_state = rng.dirichlet(np.ones(3), 5), rng.uniform(0.2, 0.8, 5)
+    batches = np.column_stack(by_state)[None]
+    p = batches.mean(axis=1)
+    row_of = np.zeros(data.n_rows, np.int64)
+    columns = np.arange(4)
+    marginals = Marginals(np.arange(2), np.array([0, 3, 4]), columns, p, 1 - p, row_of, batches)
+    states = data.schema.values(data.rows)
+    per_batch = np.zeros(5)
+    for i, (three, two) in enumerate(states.tolist()):
+        own = by_state[1] if two else 1 - by_state[1]
+        for q in (by_state[0][:, three], own):
+            per_batch += data.weight[i] * q / q.mean()
+    expected = per_batch.var(ddof=1) / 5
     assert_allclose(answers.sampling_variance(marginals, data), expected)
 
 

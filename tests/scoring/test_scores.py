@@ -1,5 +1,7 @@
 """Scores of variables of one to four states against enumeration, and the errors of scores."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -27,7 +29,7 @@ from mnlearn.models.hidden_tree import HiddenTree
 from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.any_model import approximate_ll, cll, cmll, ll, pll
-from mnlearn.scoring.metrics import Request, find_metric
+from mnlearn.scoring.metrics import METRICS, Request, find_metric, mean_score
 from mnlearn.variables.schema import NO_STATE
 
 GROUPS = [[0, 3], [1, 2], [4]]
@@ -210,3 +212,46 @@ def test_a_hidden_tree_with_an_impossible_state(emission):
     data = merge_rows(oracles.all_states(tree.n_vars))
     expected = cll(tree, data, [[v] for v in range(tree.n_vars)])
     assert_allclose(pll(tree, data).per_row, expected.per_row, rtol=1e-12)
+
+
+def test_a_score_by_its_name_is_that_of_its_function():
+    model = random_states_network(1)
+    data = random_rows(1, model.schema)
+    found = {
+        metric.name: metric.measure(model, data, Request(GROUPS, seed=3)).per_row.tolist()
+        for metric in METRICS
+    }
+    assert found == {
+        "pll": pll(model, data).per_row.tolist(),
+        "cmll": cmll(model, data, GROUPS, Inference("auto"), seed=3).per_row.tolist(),
+        "cll": cll(model, data, GROUPS).per_row.tolist(),
+        "ll": ll(model, data).per_row.tolist(),
+    }
+    assert Request() == Request(groups=(), inference=None, seed=0, threads=1)
+    of_groups = mean_score("cmll", data, Request(GROUPS))
+    assert of_groups(model) == pytest.approx(np.mean(np.take(found["cmll"], data.row_of)))
+    assert mean_score("pll", data)(model) == pll(model, data).mean
+
+
+def test_which_scores_of_a_model_are_recorded():
+    circuit, network = compile_network(random_network(0)), random_network(0)
+    large = markov_network(60, features_of([[(u, 1), (v, 1)] for u in range(60) for v in range(u)]),
+                           np.ones(1770))  # fmt: skip
+    expected = {"pll": True, "cmll": True, "cll": False, "ll": True}
+    for model in (circuit, network):
+        assert {metric.name: metric.in_records(model) for metric in METRICS} == expected
+    assert {m.name for m in METRICS if m.in_records(large)} == {"pll", "cmll"}
+    assert [metric.name for metric in METRICS if metric.by_group] == ["cmll", "cll"]
+    with pytest.raises(InputError, match=r"^metric: expected one of pll, cmll, cll, ll, got 'mll'"):
+        find_metric("mll")
+
+
+def test_a_row_without_a_state_of_a_query_variable_is_impossible():
+    model = random_states_network(1)
+    data = random_rows(1, model.schema)
+    several = int(np.flatnonzero(model.schema.arity > 2)[0])
+    rows = data.rows.copy()
+    rows[:, list(model.schema.columns(several))] = 0
+    every = [list(range(model.n_vars))]
+    found = cmll(model, replace(data, stored=rows), every, EXACT, seed=0)
+    assert np.isneginf(found.per_row).all()

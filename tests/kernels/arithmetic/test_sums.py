@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from compiled import COMPILED
 from mnlearn.kernels.arithmetic.sums import dot, dots, fused, sum_of
 from mnlearn.kernels.jit import kernel
 
@@ -54,6 +55,7 @@ def _fuse(a, b, c):
     return fused(a, b, c)
 
 
+@COMPILED
 def test_products_of_rows_are_in_the_precision_of_the_matrix():
     matrix = np.random.default_rng(3).normal(size=(5, 40)).astype(np.float32)
     found = _rows(matrix, 1, 3, 30)
@@ -72,6 +74,7 @@ def test_a_product_and_a_sum_are_rounded_once():
     assert _fuse(y, y, np.float32(-1.0)) == 2.0**-14 + 2.0**-30
 
 
+@COMPILED
 def test_rows_of_an_array_in_the_order_of_fortran_are_refused():
     with pytest.raises(Exception, match="expected contiguous arrays of one dimension"):
         dot(np.zeros((3, 2))[:, 0], np.zeros(3))

@@ -2,10 +2,10 @@
 
 import itertools
 
-import numba
 import numpy as np
 import pytest
 
+from compiled import COMPILED
 from made_circuits import edges_of_copies, grown
 from made_states import schema_of
 from mnlearn.learning.circuits.splitting import SplitEdges, settled_columns, split
@@ -29,9 +29,6 @@ def check(edges, circuit, parameters, var, extend):
 
 
 # The kernel adds booleans, which are numbers where it is compiled, and not in plain Python.
-COMPILED = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="needs compiled kernels")
-
-
 @pytest.mark.parametrize("extend", [pytest.param(True, marks=COMPILED), False])
 @pytest.mark.parametrize(
     ("seed", "arity"),

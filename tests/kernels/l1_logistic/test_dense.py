@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from compiled import COMPILED
 from made_random import random_data
 from mnlearn.data.dataset import merge_rows
 from mnlearn.kernels.l1_logistic.dense import DenseData, dense_hessian, evaluate_dense
@@ -66,6 +67,7 @@ def check_optimal(data, v, path, tolerance):
         assert path.beta[k, v] == 0.0
 
 
+@COMPILED  # or it takes half a minute
 @pytest.mark.parametrize("seed", range(3))
 def test_optimality_conditions_hold_on_the_whole_path(seed):
     rows = random_data(seed, n_examples=900, n_vars=8).rows.copy()
@@ -80,6 +82,7 @@ def test_optimality_conditions_hold_on_the_whole_path(seed):
         check_optimal(data, v, path, 1e-3)
 
 
+@COMPILED
 def test_equal_and_opposite_columns_and_rare_values():
     """The Hessian is singular, and columns tell the target nearly or quite."""
     rows = random_data(8, n_examples=600, n_vars=5).rows

@@ -104,6 +104,11 @@ MALFORMED_BN = {
     "no factor": ("2\nBN {\nv0 {\n}\n}\n", 3, "expected a CPD that mentions v0"),
     "dependency network": ("2\nDN {\nv0 {\n}\n}\n", 2, "expected BN, got 'DN'"),
     "missing": ("2,2\nBN {\nv0 {\ntable {\n0 +v0_0\n}\n}\n}\n", 8, "expected a CPD of v1"),
+    "missing, with a rest": (
+        "2,2\nBN {\nv0 {\ntable {\n0 +v0_0\n}\n}\n}\nmore\n",
+        8,
+        "expected a CPD of v1",
+    ),
 }
 
 

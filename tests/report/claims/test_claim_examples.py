@@ -18,10 +18,12 @@ def test_shares_of_rotations_sum_to_one():
 
 def test_the_feature_tree_of_figure_1():
     """Its eight leaf features, as Figure 1 (b) lists them; a pair stands for x_a and x_b."""
+    leaves = list(leaf_features(figure_1_tree()))
     found = [
         ([v + 1 for v, _ in leaf.literals], [[v + 1 for v, _ in other] for other in leaf.negated])
-        for leaf in leaf_features(figure_1_tree())
+        for leaf in leaves
     ]
+    assert {x for leaf in leaves for part in (leaf.literals, *leaf.negated) for _, x in part} == {1}
     assert found == [
         ([], [[1, 2], [3, 4]]), ([3, 4], [[1, 2]]), ([], [[1, 2], [5, 6]]), ([5, 6], [[1, 2]]),
         ([1, 2], [[3, 5]]), ([1, 2, 3, 5], []), ([1, 2], [[4, 6]]), ([1, 2, 4, 6], []),

@@ -102,6 +102,8 @@ NAMED = [{"name": m, **source(m)} for m in "xyz"]
         ),
         (WON, {"rule": "cells", "a": [A, A], "b": [B, C]}, "4 of 6"),
         (WON, {"rule": "cells", "a": [B, C], "b": [A, B]}, "2 of 6"),
+        # One of two cells is not most of them.
+        (WON, {"rule": "most_cells", "a": [A, A], "b": [B, C]}, "1 of 3"),
         *(
             (CLOSE, {"rule": "near", "b": B, "bound": bound}, f"{count} of 3")
             for bound, count in ((0.029, 1), (0.03, 2), (0.03125, 2), (0.032, 3))

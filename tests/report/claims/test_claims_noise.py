@@ -58,6 +58,34 @@ def test_times_of_two_jobs_are_compared_with_a_wide_margin(published, slow, verd
     assert judged(published, timed(fast=1.0, slow=slow), **WINS).verdict == verdict
 
 
+def test_a_reason_names_all_other_verdicts(published):
+    found = judged(published, timed(fast=(1.0, 0.2, 5.0), slow=(2.0, 1.0, 3.0)), **RATIO)
+    assert found.reason == (
+        "the medians give 'reproduced', the spread of the times allows contradicted, holds more "
+        "strongly"
+    )
+
+
+@pytest.mark.parametrize(
+    ("ends", "slow", "verdict"),
+    [
+        # The times of two variants and their ends are averaged: 1.5, from 1.4 to 1.8.
+        ({"x": (0.9, 1.2), "y": (1.9, 2.4)}, (2.0, 1.85, 2.1), "reproduced"),
+        ({"x": (0.9, 1.2), "y": (1.9, 2.4)}, (2.0, 1.75, 2.1), "within the noise"),
+        # One was measured once, in a job of its own: all are off by up to a factor of 2.
+        ({"x": (), "y": (1.9, 2.4)}, (6.5, 6.1, 7.0), "reproduced"),
+        ({"x": (), "y": (1.9, 2.4)}, (6.5, 5.9, 7.0), "within the noise"),
+    ],
+)
+def test_times_of_variants(published, ends, slow, verdict):
+    scores = timed(slow=slow)
+    for variant, value in (("x", 1.0), ("y", 2.0)):
+        frame = timed(fast=(value, *ends[variant])).assign(variant=variant)
+        scores = pd.concat([scores, frame], ignore_index=True)
+    entry = {**WINS, "a": {"method": "fast", "quantity": SECONDS, "variants": ["x", "y"]}}
+    assert judged(published, scores, **entry).verdict == verdict
+
+
 def test_two_parts_of_one_run_are_of_one_job(published):
     """They were measured once, so that each may be off by 15 per cent."""
     parts = [source("fast", quantity=f"seconds_{part}") for part in ("weights", "learn")]

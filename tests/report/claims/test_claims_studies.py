@@ -22,6 +22,8 @@ from mnlearn_studies.report.claims.verdicts import (
     UNKNOWN,
     WORDS,
     count_verdicts,
+    to_csv,
+    to_text,
 )
 from mnlearn_studies.report.material import Material, read_entry
 from mnlearn_studies.study.definition import Study, load_study
@@ -31,8 +33,6 @@ RESULTS = WORKFLOW.parent / "results"
 N_VARS = {name: benchmark.n_vars for name, benchmark in load_registry().items()}
 NAMES = ("dtsl", "dn2mn", "gssl", "acmn", "lem")
 STUDIES = {name: load_study(WORKFLOW / "studies" / f"{name}.yaml") for name in NAMES}
-# The record of `lem` is made after the others.
-RECORDED = [name for name in NAMES if name != "lem" or (RESULTS / name / "scores.csv").exists()]
 # They do not depend on scores.
 NO_SCORES = ("setting values", "setting combinations", "stated", "unavailable", "example")
 # The rule of a claim that does not say which.
@@ -186,7 +186,7 @@ def test_examples_are_as_published_but_for_a_slip(study, entry, published):
         assert evaluated(study, slip, empty, published).verdict in (CONTRADICTED, SLIP)
 
 
-@pytest.mark.parametrize("name", RECORDED)
+@pytest.mark.parametrize("name", NAMES)
 def test_recorded_scores_give_every_claim_a_verdict(name, published):
     study = STUDIES[name]
     scores = pd.read_csv(
@@ -203,6 +203,10 @@ def test_recorded_scores_give_every_claim_a_verdict(name, published):
     assert paragraphs[0].startswith(f"{len(results)} results: ")
     assert len(paragraphs) == 1 + (len(results) < len(found))
     assert all(claim.brief.startswith(claim.title) for claim in found)
+    # The files of the study say what its scores give.
+    assert (RESULTS / name / "claims.csv").read_text() == to_csv(found)
+    title = str(study.content["title"])
+    assert (RESULTS / name / "claims.md").read_text() == to_text(title, found)
 
 
 @pytest.mark.parametrize(("study", "entry"), [p for p in ENTRIES if "cause" in p.values[1]])
