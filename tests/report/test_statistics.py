@@ -31,7 +31,9 @@ def test_zero_differences_are_ties_and_leave_the_test():
     comparison = wilcoxon([1.0, 2.0, 3.0, 4.0], [1.0, 1.0, 1.0, 1.0])
     assert (comparison.wins, comparison.ties, comparison.losses) == (3, 1, 0)
     assert comparison.p == pytest.approx(2 / 8)
-    assert wilcoxon([1.0, 2.0], [1.0, 2.0]) == Comparison(0, 2, 0, 1.0, True)
+    tied = wilcoxon([1.0, 2.0], [1.0, 2.0])
+    assert tied == Comparison(0, 2, 0, 1.0, True)
+    assert tied.n == Comparison(1, 0, 1, 1.0, True).n == 2
     # Both sides have the same rank sum, which counts from both ends.
     assert wilcoxon([1.0, -1.0], [0.0, 0.0]) == Comparison(1, 0, 1, 1.0, True)
 
