@@ -19,6 +19,7 @@ import time
 from collections import Counter
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from time import process_time  # tests put another one into its place
 
 # Children of a fork have these already.
 import hypothesis  # noqa: F401
@@ -95,7 +96,7 @@ class Recorder:
             self.called.add((code.co_filename, code.co_firstlineno))
 
     def pytest_runtest_setup(self, item):
-        self.called, self.began = set(), time.process_time()
+        self.called, self.began = set(), process_time()
         threading.settrace(self.trace)
         sys.settrace(self.trace)
 
@@ -104,7 +105,7 @@ class Recorder:
             sys.settrace(None)
             threading.settrace(None)
             # Processor time, because others may use the machine too.
-            seconds = time.process_time() - self.began
+            seconds = process_time() - self.began
             if report.passed and seconds < MOST_SECONDS_OF_TEST:
                 self.tests[report.nodeid] = [seconds, sorted(self.called)]
 

@@ -147,7 +147,9 @@ def test_whether_inference_converged_is_known_of_approximations_only():
     assert both.converged == 1.0
     each = [cmll(MARKOV, data, [group], bp, seed=0).per_row for group in groups]
     assert_allclose(both.per_row, sum(each), rtol=1e-9)
+    assert any_model.approximate_ll(MARKOV, data, bp).converged == 1.0
     stopped = Inference("bp", iterations=1, tolerance=1e-12)
+    assert any_model.approximate_ll(MARKOV, data, stopped).converged == 0.0
     assert cmll(MARKOV, data, groups, stopped, seed=0).converged < 1.0
 
 

@@ -141,9 +141,9 @@ class Claim:
     brief: str
     title: str
     rule: str
-    is_setup: bool = False
-    note: str = ""
-    cause: str = ""
+    is_setup: bool
+    note: str
+    cause: str
 
     @property
     def verdict(self) -> str:
