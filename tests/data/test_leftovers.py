@@ -327,6 +327,13 @@ def test_the_first_written_row_stands_below_the_names(tmp_path):
     assert load_dataset(tmp_path / "t.csv").schema.names == ("2019", "2020")
 
 
+@pytest.mark.parametrize("first", ["# one comment here\n", "", "a b\n"])
+def test_a_row_of_too_few_numbers_between_spaces_is_refused(tmp_path, first):
+    text = first + "1 0\n0 1\n1\n"
+    with pytest.raises(InputError, match=f"line {text.count(chr(10))}: expected 2 values"):
+        _read(tmp_path, text)
+
+
 def test_dummies_are_told_in_a_table_of_0_and_1(tmp_path, caplog):
     rows = "".join(f"{int(k == 0)},{int(k == 1)},{int(k == 2)}\n" for k in [0, 1, 2] * 3)
     _read(tmp_path, "city_a,city_b,city_c\n" + rows)

@@ -11,6 +11,7 @@ from mnlearn.models.io.formats import load_model, save_model
 from mnlearn.models.junction_tree import JunctionTree
 from mnlearn.runtime.arrays import read_arrays, write_arrays
 from mnlearn.runtime.errors import InputError
+from mnlearn.scoring.metrics import usual_metric
 from mnlearn.variables.schema import binary_schema
 
 
@@ -60,6 +61,7 @@ def test_as_many_cells_as_a_tree_has(monkeypatch):
     monkeypatch.setattr(junction_trees, "MAX_CELLS", 16)
     assert replace(tree).table_start.tolist() == [0, 4, 8, 12, 16]
     assert tree.describe()["treewidth"] == 1
+    assert usual_metric(tree) == "ll"
     monkeypatch.setattr(junction_trees, "MAX_CELLS", 15)
     with pytest.raises(InputError, match="its tables have more than 15 cells"):
         replace(tree)

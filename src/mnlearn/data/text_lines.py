@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from mnlearn.runtime.errors import InputError
+from mnlearn.variables.matching import number_of
 
 # What separates cells; the first that a line has, if nothing else decides.
 _SEPARATORS = (",", ";", "\t")
@@ -131,11 +132,15 @@ def separator_of(texts: Sequence[str]) -> str:
 
 
 def _are_divided(texts: Iterable[str]) -> bool:
-    """Tell whether spaces divide all lines into as many cells; names of rows have no name."""
-    widths = [len(_without_quoted(text).split()) for text in texts]
-    if len(widths) < 2 or min(widths[1:]) != max(widths[1:]):
+    """Tell whether spaces divide all lines into as many cells; names of rows have no name.
+
+    If the second line is numbers, another line of more or fewer cells is one at fault.
+    """
+    cells = [_without_quoted(text).split() for text in texts]
+    widths = [len(own) for own in cells]
+    if len(widths) < 2 or widths[1] < 2 or widths[0] not in (widths[1], widths[1] - 1):
         return False
-    return widths[1] > 1 and widths[0] in (widths[1], widths[1] - 1)
+    return len(set(widths[1:])) == 1 or None not in map(number_of, cells[1])
 
 
 def _without_quoted(text: str) -> str:

@@ -20,13 +20,16 @@ from made_models import (
     trees_of,
 )
 from mnlearn.data.dataset import merge_rows
+from mnlearn.models.bayesian_network import BayesianNetwork
+from mnlearn.models.circuit import ArithmeticCircuit
 from mnlearn.models.dependency_network import (
     Trees,
     tree_network,
 )
 from mnlearn.models.features import features_of
 from mnlearn.models.io.formats import load_model, save_model
-from mnlearn.models.markov_network import markov_network
+from mnlearn.models.io.suffixes import _of as suffixes_of
+from mnlearn.models.markov_network import MarkovNetwork, markov_network
 from mnlearn.runtime.errors import InputError
 
 
@@ -127,6 +130,11 @@ def test_suffixes(tmp_path):
         with pytest.raises(InputError, match="can only be written"):
             load_model(tmp_path / f"a{suffix}")
     assert {p.name for p in tmp_path.iterdir()} == {"a.NPZ", "a.csv", "a.graphml"}
+    edges, every = (".csv", ".graphml"), (".npz",)
+    assert suffixes_of(MarkovNetwork) == (*every, ".mn", ".uai", *edges)
+    assert suffixes_of(ArithmeticCircuit, BayesianNetwork) == (
+        *every, ".bn", ".bif", ".ac", ".nnf", ".uai",
+    )  # fmt: skip
 
 
 def test_npz_of_another_kind(tmp_path):
