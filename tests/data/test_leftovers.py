@@ -9,6 +9,7 @@ import pytest
 import mnlearn as mn
 from mnlearn.data.examples import load_dataset, load_examples
 from mnlearn.data.rules import OPTION, Rules
+from mnlearn.data.text_lines import _comments
 from mnlearn.data.text_tables import save_text
 from mnlearn.runtime.errors import InputError
 
@@ -368,3 +369,8 @@ def test_what_a_message_advises_is_read_again(states):
     text = shlex.split(advised)[1]
     assert Rules.said({"states": [text]}, OPTION).states == {"how $often": tuple(states)}
     assert "'" in advised
+
+
+def test_the_first_two_lines_say_whether_a_line_above_is_a_comment():
+    assert _comments(["# one comment here", "x y", "y x", "x"]) == 1
+    assert _comments(["# x y", "1 0", "0 1", "1 1"]) == 0

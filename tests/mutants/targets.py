@@ -77,6 +77,7 @@ TARGETS = (
         ("kernels/likelihood/*.py", "kernels/search/*.py", "kernels/l1_logistic/*.py"),
         (
             *("kernels/likelihood", "kernels/search", "kernels/l1_logistic"),
+            "kernels/sampling/test_terms.py",
             *(f"learning/features/test_bottom_up.py::test_{name}" for name in _QUICK),
             "learning/test_logistic_learning.py",
         ),
@@ -85,7 +86,10 @@ TARGETS = (
             *("learning/features", "learning/test_logistic_learning.py"),
             "learning/test_optimise.py",
         ),
-        own=("kernels/likelihood", "kernels/search", "kernels/l1_logistic"),
+        own=(
+            *("kernels/likelihood", "kernels/search", "kernels/l1_logistic"),
+            "kernels/sampling/test_terms.py",
+        ),
     ),
     Target(
         "kernels",
