@@ -1,5 +1,7 @@
 """Conditionals of Bayesian networks of variables with 1 to 5 states, sizes, and what is none."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -77,6 +79,13 @@ def test_what_is_no_table_of_a_variable(parents, prob):
             numbered_schema([2, 3]),
             tables,
         )
+
+
+def test_the_table_of_the_last_variable_is_checked_too():
+    tables = tables_of(2, {1: CpdTable((), np.ones(3) / 3)})
+    tables.check(np.array([2, 3]))
+    with pytest.raises(InputError, match="the table of variable 1 is no distribution"):
+        replace(tables, prob=np.ones(3)).check(np.array([2, 3]))
 
 
 def test_rounded_rows_are_scaled_to_sum_to_1():
