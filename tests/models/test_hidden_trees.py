@@ -14,11 +14,11 @@ from mnlearn.inference.evidence import Evidence
 from mnlearn.inference.plan import plan
 from mnlearn.inference.queries import answer
 from mnlearn.inference.settings import Inference
-from mnlearn.models.hidden_tree import HiddenTree, n_circuit_edges
+from mnlearn.models.hidden_tree import HiddenTree, emission_of, leaf_tables, n_circuit_edges
 from mnlearn.models.io.formats import save_model
 from mnlearn.runtime.errors import InputError
 from mnlearn.scoring.any_model import cll, ll, pll
-from mnlearn.variables.schema import NO_STATE
+from mnlearn.variables.schema import NO_STATE, numbered_schema
 from oracles import all_states
 
 SEEDS = range(6)
@@ -141,6 +141,16 @@ def test_the_most_edges_of_a_circuit():
         InputError, match=f"would have up to {n_edges} edges, more than {n_edges - 1}"
     ):
         tree.to_circuit(n_edges - 1)
+
+
+def test_tables_of_leaves_and_of_columns():
+    schema = numbered_schema([2, 4, 3])
+    leaf = np.zeros((3, 2, 4))
+    for v, arity in enumerate((2, 4, 3)):
+        leaf[v, :, :arity] = np.random.default_rng(v).dirichlet(np.ones(arity), 2)
+    emission = emission_of(leaf, schema)
+    assert emission.shape == (8, 2)
+    np.testing.assert_allclose(leaf_tables(emission, schema), leaf, atol=1e-15)
 
 
 def test_what_it_refuses(tmp_path):
